@@ -1,0 +1,1 @@
+"""What models read: corpora, tokenizers, batches, and sources whose entropy is known."""

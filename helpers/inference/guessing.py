@@ -1,0 +1,184 @@
+"""Shannon's guessing game: how many guesses until the next symbol is found, and what that bounds.
+
+Source: C. E. Shannon, "Prediction and Entropy of Printed English", Bell System Technical Journal
+30 (1951), 50-64. A guesser names the symbols from the likeliest to the least likely until the
+right one is named. With q_i the share of positions that took i guesses, Shannon bounds the entropy
+per symbol from both sides by sums over q alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from helpers.contracts import Predictor
+
+
+@torch.no_grad()
+def guess_ranks(predictor: Predictor, tokens: Tensor) -> Tensor:
+    """How many guesses a predictor needs at each position if it names likely symbols first.
+
+    Args:
+        predictor: guesses position t knowing the tokens before t (a text from its beginning).
+        tokens: (T,) or (B, T) long, ids in 0 .. V-1.
+
+    Returns:
+        Ranks 1 .. V in the shape of ``tokens``: 1 where the likeliest symbol was the right one.
+        Equally likely symbols are named in the order of their ids.
+
+    Raises:
+        ValueError: if an id lies outside 0 .. V-1, the shape is wrong, or a log-probability is NaN.
+    """
+    tokens = torch.as_tensor(tokens, dtype=torch.long)
+    if tokens.dim() not in (1, 2):
+        raise ValueError(f"Give tokens of shape (T,) or (B, T); these have {tuple(tokens.shape)}.")
+    vocab_size = predictor.vocab_size
+    if tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) < vocab_size:
+        raise ValueError(
+            f"The text holds token ids from {int(tokens.min())} to {int(tokens.max())}, but this "
+            f"predictor knows 0 to {vocab_size - 1}: encode the text with its tokenizer."
+        )
+    batch = tokens.view(-1, tokens.shape[-1])  # (B, T)
+    ranks = torch.empty_like(batch)
+    state = predictor.start(len(batch))
+    read = torch.full((len(batch),), predictor.bos)
+    ids = torch.arange(vocab_size)
+    for t in range(batch.shape[1]):
+        log_probs, state = predictor.step(read, state)  # (B, V)
+        log_probs = log_probs.cpu()
+        if log_probs.isnan().any():
+            raise ValueError(f"The predictor's log-probabilities at position {t} contain NaN.")
+        read = batch[:, t]
+        right = log_probs.gather(1, read[:, None])  # (B, 1)
+        named_before = (log_probs > right) | ((log_probs == right) & (ids < read[:, None]))
+        ranks[:, t] = 1 + named_before.sum(1)
+    return ranks.view_as(tokens)
+
+
+def shannon_bounds(ranks: Tensor | Sequence[int], vocab_size: int) -> tuple[float, float]:
+    """Lower and upper bound of the entropy, in bits per symbol, from numbers of guesses.
+
+    With q_i the share of the positions that took i guesses, sorted so that q_1 >= q_2 >= ...::
+
+        sum_i i (q_i - q_{i+1}) log2 i   <=   H   <=   - sum_i q_i log2 q_i
+
+    What the bounds assume (Shannon 1951, section 5):
+
+    - The upper bound holds for any guesser whose order of guesses depends on the past alone: the
+      numbers of guesses then encode the text without loss.
+    - The lower bound holds for the *ideal* guesser, who knows the true probabilities. A guesser
+      with wrong beliefs can stay above the entropy with both numbers.
+    - Both are statements about the shares in the long run. For the ideal guesser these never
+      increase with i, but shares counted in a short text do. Shannon averaged neighbouring rows of
+      his table; here the shares are sorted. Sorting leaves the upper number as it is and can only
+      lower the lower one, so the two never cross. With few guesses both numbers tend to come out
+      too low: n guesses cannot give more than log2 n bits.
+
+    Args:
+        ranks: numbers of guesses, each in 1 .. vocab_size, in any shape.
+        vocab_size: V, the number of symbols to choose from.
+
+    Raises:
+        ValueError: if there are no guesses or one lies outside 1 .. vocab_size.
+    """
+    ranks = torch.as_tensor(ranks, dtype=torch.long).flatten().cpu()
+    if not len(ranks):
+        raise ValueError("There is no bound without guesses: give at least one number of guesses.")
+    if not 1 <= int(ranks.min()) <= int(ranks.max()) <= vocab_size:
+        raise ValueError(
+            f"Numbers of guesses run from 1 to the {vocab_size} symbols there are; these run from "
+            f"{int(ranks.min())} to {int(ranks.max())}."
+        )
+    counts = torch.bincount(ranks, minlength=vocab_size + 1)[1:]
+    q = (counts.double() / len(ranks)).sort(descending=True).values  # (V,)
+    i = torch.arange(1, vocab_size + 1, dtype=torch.double)
+    following = torch.cat([q[1:], q.new_zeros(1)])
+    lower = (i * (q - following) * i.log2()).sum()
+    upper = -torch.xlogy(q, q).sum() / torch.log(torch.tensor(2.0, dtype=torch.double))
+    # Adding 0.0 turns the -0.0 of a text without surprise into 0.0.
+    return float(lower) + 0.0, float(upper) + 0.0
+
+
+class GuessingGame:
+    """One round of the guessing game on one passage, for a person or a program; no display.
+
+    Attributes:
+        text: the passage.
+        start: how many symbols were shown at the beginning.
+        alphabet: the symbols that may be guessed.
+        position: the index of the hidden symbol; equals ``len(text)`` when the round is over.
+        counts: one entry per symbol after ``start`` that is known by now: the guesses it took, or
+            None where it was revealed without being guessed.
+        wrong: the symbols that were named in vain at the present position, in order.
+
+    Raises:
+        ValueError: for a symbol outside the alphabet, a repeated symbol in the alphabet, or a
+            ``start`` that leaves nothing to guess.
+    """
+
+    def __init__(self, text: str, start: int, alphabet: str) -> None:
+        if len(set(alphabet)) != len(alphabet):
+            raise ValueError(f"The alphabet {alphabet!r} names a symbol twice.")
+        strange = sorted(set(text) - set(alphabet))
+        if strange:
+            raise ValueError(
+                f"The passage contains {strange[0]!r}, which is not in the alphabet {alphabet!r}: "
+                "normalise the text first."
+            )
+        if not 0 <= start < len(text):
+            raise ValueError(
+                f"start={start} leaves nothing to guess in a passage of {len(text)} symbols: "
+                f"choose 0 to {len(text) - 1}."
+            )
+        self.text, self.start, self.alphabet = text, start, alphabet
+        self.position = start
+        self.counts: list[int | None] = []
+        self.wrong: list[str] = []
+
+    @property
+    def finished(self) -> bool:
+        """Whether every symbol of the passage is known."""
+        return self.position == len(self.text)
+
+    @property
+    def shown(self) -> str:
+        """The part of the passage that is known."""
+        return self.text[: self.position]
+
+    def guess(self, symbol: str) -> bool:
+        """Name a symbol for the hidden position; True, and on to the next one, if it is right."""
+        if self.finished:
+            raise ValueError("The passage is finished: there is nothing left to guess.")
+        if symbol not in self.alphabet or len(symbol) != 1:
+            raise ValueError(f"{symbol!r} is not one symbol of the alphabet {self.alphabet!r}.")
+        if symbol in self.wrong:
+            raise ValueError(f"{symbol!r} was named before at this position; name another symbol.")
+        if symbol != self.text[self.position]:
+            self.wrong.append(symbol)
+            return False
+        self._advance(len(self.wrong) + 1)
+        return True
+
+    def reveal(self) -> str:
+        """Show the hidden symbol without counting it, and go on to the next one."""
+        if self.finished:
+            raise ValueError("The passage is finished: there is nothing left to reveal.")
+        symbol = self.text[self.position]
+        self._advance(None)
+        return symbol
+
+    def guessed_positions(self) -> list[int]:
+        """Indices into ``text`` of the symbols that were guessed, not revealed."""
+        return [self.start + k for k, count in enumerate(self.counts) if count is not None]
+
+    def bounds(self) -> tuple[float, float] | None:
+        """``shannon_bounds`` of the guesses so far, in bits per symbol; None before the first."""
+        counts = [count for count in self.counts if count is not None]
+        return shannon_bounds(counts, len(self.alphabet)) if counts else None
+
+    def _advance(self, count: int | None) -> None:
+        self.counts.append(count)
+        self.wrong = []
+        self.position += 1

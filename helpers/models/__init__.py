@@ -1,0 +1,1 @@
+"""Language models and their parts, one concept per module."""

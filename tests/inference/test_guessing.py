@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers.inference.guessing import GuessingGame, guess_ranks, shannon_bounds
+
+
+class FixedPredictor:
+    """Predicts the same distribution everywhere; its state counts the tokens that were read."""
+
+    def __init__(self, probs):
+        self.log_probs = torch.tensor(probs, dtype=torch.double).log()
+        self.vocab_size = self.bos = len(probs)
+
+    def start(self, batch_size):
+        return 0
+
+    def step(self, tokens, state):
+        if state == 0:
+            assert (tokens == self.bos).all()
+        return self.log_probs.expand(len(tokens), -1), state + 1
+
+
+class RepeatPredictor(FixedPredictor):
+    """Expects the token after the one just read, cyclically."""
+
+    def step(self, tokens, state):
+        log_probs = torch.full((len(tokens), self.vocab_size), -math.inf)
+        log_probs[torch.arange(len(tokens)), (tokens + 1) % self.vocab_size] = 0.0
+        return log_probs, state + 1
+
+
+def entropy_bits(probs):
+    return -sum(p * math.log2(p) for p in probs if p > 0)
+
+
+def test_ranks_count_the_symbols_named_before():
+    predictor = FixedPredictor([0.1, 0.5, 0.15, 0.25])
+    assert guess_ranks(predictor, torch.tensor([0, 1, 2, 3])).tolist() == [4, 1, 3, 2]
+
+
+def test_ties_are_broken_by_the_order_of_symbols():
+    predictor = FixedPredictor([0.25, 0.25, 0.25, 0.25])
+    assert guess_ranks(predictor, torch.tensor([0, 1, 2, 3])).tolist() == [1, 2, 3, 4]
+    impossible = FixedPredictor([0.0, 1.0, 0.0])
+    assert guess_ranks(impossible, torch.tensor([0, 1, 2])).tolist() == [2, 1, 3]
+
+
+def test_ranks_use_the_past_and_keep_the_shape():
+    predictor = RepeatPredictor([1 / 5] * 5)
+    tokens = torch.tensor([[1, 2, 3, 4, 0], [1, 2, 4, 0, 0]])
+    ranks = guess_ranks(predictor, tokens)
+    assert ranks.tolist()[0] == [1, 1, 1, 1, 1]  # bos is 5, and 6 % 5 is 1
+    assert ranks.shape == tokens.shape
+    assert ranks[1, 2] == 5  # 3 was sure; then 0, 1, 2 are named before 4
+    assert ranks[1, 4] == 2
+    for row, expected in zip(tokens, ranks, strict=True):
+        assert torch.equal(guess_ranks(predictor, row), expected)
+
+
+@pytest.mark.parametrize("tokens", [[0, 4], [-1, 0]])
+def test_ranks_refuse_unknown_tokens(tokens):
+    with pytest.raises(ValueError, match="knows 0 to 3"):
+        guess_ranks(FixedPredictor([0.25] * 4), torch.tensor(tokens))
+
+
+def test_ranks_refuse_nan_and_wrong_shape():
+    with pytest.raises(ValueError, match="NaN"):
+        guess_ranks(FixedPredictor([math.nan, 0.5]), torch.tensor([0]))
+    with pytest.raises(ValueError, match="shape"):
+        guess_ranks(FixedPredictor([0.5, 0.5]), torch.tensor(1))
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [[1, 1, 1, 1], [8, 4, 2, 2], [7, 0, 5, 0, 1], [1, 2, 3, 4, 5, 6], [27, 1], [5]],
+)
+def test_bounds_bracket_the_entropy_of_an_independent_source(weights):
+    """A text in which every symbol stands exactly as often as its probability says."""
+    total = sum(weights)
+    probs = [weight / total for weight in weights]
+    tokens = torch.cat([torch.full((weight,), k) for k, weight in enumerate(weights)])
+    ranks = guess_ranks(FixedPredictor(probs), tokens)
+    lower, upper = shannon_bounds(ranks, len(weights))
+    assert lower <= entropy_bits(probs) + 1e-12
+    # The ranks of an independent source relabel its symbols, so the upper bound is exact.
+    assert upper == pytest.approx(entropy_bits(probs), abs=1e-12)
+
+
+def test_bounds_meet_where_every_context_is_uniform():
+    # Half of the contexts leave one choice, half leave two equal ones: H = 0.5 bits. Of four
+    # positions, three take one guess and one takes two. Lower bound: 2 * 1/4 * log2 2.
+    lower, upper = shannon_bounds([1, 1, 1, 2], 2)
+    assert lower == pytest.approx(0.5)
+    assert upper == pytest.approx(entropy_bits([0.75, 0.25]))
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(
+        st.lists(st.integers(0, 9), min_size=3, max_size=3).filter(sum), min_size=1, max_size=5
+    )
+)
+def test_bounds_bracket_a_source_with_contexts(contexts):
+    """Equally likely contexts, each with its own exact distribution, and the ideal guesser."""
+    share = math.lcm(*(sum(weights) for weights in contexts))
+    ranks, exact = [], 0.0
+    for weights in contexts:
+        scale = share // sum(weights)
+        for rank, weight in enumerate(sorted(weights, reverse=True), start=1):
+            ranks += [rank] * (weight * scale)
+        exact += entropy_bits([w / sum(weights) for w in weights]) / len(contexts)
+    lower, upper = shannon_bounds(torch.tensor(ranks), 3)
+    assert lower <= exact + 1e-9
+    assert exact <= upper + 1e-9
+
+
+@given(st.lists(st.integers(1, 27), min_size=1, max_size=60))
+def test_bounds_never_cross_on_short_samples(ranks):
+    lower, upper = shannon_bounds(ranks, 27)
+    assert -1e-12 <= lower <= upper + 1e-9
+    assert upper <= math.log2(min(27, len(ranks))) + 1e-9
+
+
+def test_a_text_without_surprise_has_no_entropy():
+    tokens = torch.arange(1, 41) % 5
+    ranks = guess_ranks(RepeatPredictor([1 / 5] * 5), tokens)
+    assert shannon_bounds(ranks, 5) == (0.0, 0.0)
+    assert math.copysign(1, shannon_bounds(ranks, 5)[1]) == 1
+
+
+@pytest.mark.parametrize("ranks", [[], [0, 1], [1, 28]])
+def test_bounds_refuse_what_is_no_number_of_guesses(ranks):
+    with pytest.raises(ValueError, match="guesses"):
+        shannon_bounds(ranks, 27)
+
+
+def test_a_round_counts_the_guesses():
+    game = GuessingGame("abca", 1, "abc")
+    assert game.bounds() is None
+    assert not game.guess("c")
+    assert game.wrong == ["c"]
+    assert game.guess("b")
+    assert (game.shown, game.wrong, game.counts) == ("ab", [], [2])
+    assert game.reveal() == "c"
+    assert game.guess("a")
+    assert game.finished
+    assert game.counts == [2, None, 1]
+    assert game.guessed_positions() == [1, 3]
+    assert game.bounds() == shannon_bounds([2, 1], 3)
+
+
+def test_a_round_refuses_what_makes_no_sense():
+    game = GuessingGame("ab", 0, "abc")
+    with pytest.raises(ValueError, match="alphabet"):
+        game.guess("x")
+    with pytest.raises(ValueError, match="alphabet"):
+        game.guess("")
+    game.guess("b")
+    with pytest.raises(ValueError, match="before"):
+        game.guess("b")
+    game.reveal()
+    game.reveal()
+    for action in (game.reveal, lambda: game.guess("a")):
+        with pytest.raises(ValueError, match="finished"):
+            action()
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "alphabet", "message"),
+    [
+        ("aBc", 0, "abc", "'B'"),
+        ("abc", 3, "abc", "nothing to guess"),
+        ("abc", -1, "abc", "nothing to guess"),
+        ("", 0, "abc", "nothing to guess"),
+        ("abc", 0, "abca", "twice"),
+    ],
+)
+def test_a_round_refuses_a_bad_passage(text, start, alphabet, message):
+    with pytest.raises(ValueError, match=message):
+        GuessingGame(text, start, alphabet)

@@ -1,0 +1,231 @@
+"""n-gram models against enumeration, hand counts, NLTK and KenLM."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections import Counter
+from pathlib import Path
+
+import nltk.lm
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers.contracts import next_log_probs
+from helpers.data.tokenizers import CharTokenizer, WordTokenizer
+from helpers.inference.evaluation import log_probs
+from helpers.models.gram_counts import NGramCounts, _unique
+from helpers.models.ngram import (
+    AddK,
+    JelinekMercer,
+    KneserNey,
+    MaximumLikelihood,
+    ModifiedKneserNey,
+    StupidBackoff,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+DISTRIBUTIONS = [MaximumLikelihood, AddK, JelinekMercer, KneserNey, ModifiedKneserNey]
+
+
+def random_tokens(size: int, vocab_size: int, seed: int = 0) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    # Squared uniforms: a skewed vocabulary, so that counts of 1, 2, 3 and 4 all occur.
+    return (torch.rand(size, generator=generator) ** 2 * vocab_size).long()
+
+
+@pytest.mark.parametrize("end", [None, 0])
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.parametrize("model", DISTRIBUTIONS)
+def test_every_context_sums_to_one(model, n, end):
+    V = 4
+    fitted = model(n, end=end).fit(random_tokens(60, V), V)
+    for length in range(n + 1):
+        for context in itertools.product(range(V), repeat=length):
+            total = float(next_log_probs(fitted, context).exp().sum())
+            assert total == pytest.approx(1, abs=1e-12), (context, total)
+
+
+@pytest.mark.parametrize("end", [None, 0])
+@pytest.mark.parametrize("model", DISTRIBUTIONS)
+def test_scoring_a_text_equals_stepping_through_it(model, end):
+    V = 5
+    fitted = model(3, end=end).fit(random_tokens(300, V), V)
+    text = random_tokens(40, V, seed=1)
+    stepped = torch.stack([next_log_probs(fitted, text[:t])[text[t]] for t in range(len(text))])
+    torch.testing.assert_close(fitted.log_probs(text), stepped)
+
+
+def test_stupid_backoff_steps_are_its_scores_divided_by_their_sum():
+    V = 5
+    fitted = StupidBackoff(3).fit(random_tokens(60, V), V)
+    for context in itertools.product(range(V), repeat=2):
+        texts = [torch.tensor([*context, word]) for word in range(V)]
+        scores = torch.stack([fitted.log_probs(text)[-1] for text in texts]).exp()
+        torch.testing.assert_close(next_log_probs(fitted, context).exp(), scores / scores.sum())
+
+
+def test_maximum_likelihood_by_hand():
+    text = "abracadabra"
+    tokenizer = CharTokenizer.train(text)
+    model = MaximumLikelihood(2).fit(tokenizer.encode(text), tokenizer.vocab_size)
+    followers = Counter(b for a, b in itertools.pairwise(text) if a == "a")
+    p = next_log_probs(model, tokenizer.encode("a")).exp()
+    for i, letter in enumerate(tokenizer.alphabet):
+        assert p[i] == pytest.approx(followers[letter] / sum(followers.values()))
+
+
+def test_add_k_by_hand():
+    model = AddK(2, k=0.5).fit(torch.tensor([0, 1, 0, 1, 0, 2]), 4)
+    p = next_log_probs(model, [0]).exp()
+    assert p.tolist() == pytest.approx([0.5 / 5, 2.5 / 5, 1.5 / 5, 0.5 / 5])
+    assert next_log_probs(model, [3]).exp().tolist() == pytest.approx([0.25] * 4)  # never seen
+
+
+def test_stupid_backoff_by_hand():
+    model = StupidBackoff(2).fit(torch.tensor([0, 1, 0, 1, 0, 2]), 4)
+    scores = model.log_probs(torch.tensor([0, 0])).exp()
+    assert scores.tolist() == pytest.approx([1.0, 0.4 * 3 / 6])  # seen at the start; backed off
+
+
+def test_counts_agree_with_a_dictionary_of_tuples():
+    tokens = random_tokens(500, 6)
+    counts = NGramCounts(tokens, 4, 6)
+    words = tokens.tolist()
+    for k in range(1, 5):
+        grams = Counter(tuple(words[i : i + k]) for i in range(len(words) - k + 1))
+        started = [(6, *words[: k - 1])] if k > 1 else []  # the start mark and what follows it
+        assert counts.sizes[k - 1] == len(set(grams) | set(started))
+        table = counts.tables[k - 1]
+        assert int(table.count.sum()) == sum(grams.values()) + len(started)
+        if k < 4:
+            left = Counter(g[1:] for g in {tuple(words[i : i + k + 1]) for i in range(500 - k)})
+            opening = tuple(words[:k])
+            left[opening] += 1  # the start mark stands before it
+            assert sum(left.values()) + (k > 1) == int(
+                counts.continuation(k)[: len(table.word)].sum()
+            )
+
+
+def test_no_gram_reaches_across_the_end_of_a_sentence():
+    counts = NGramCounts(torch.tensor([1, 2, 0, 1, 3, 0]), 3, 4, end=0)
+    model = MaximumLikelihood(3, end=0).fit_counts(counts)
+    assert next_log_probs(model, [1, 2, 0]).tolist() == next_log_probs(model, []).tolist()
+    assert next_log_probs(model, []).exp().tolist() == [0, 1, 0, 0]
+    assert counts.sizes == [4, 5, 4]  # trigrams: ^12 120 ^13 130
+
+
+@pytest.mark.parametrize("order", [2, 3, 5])
+def test_modified_kneser_ney_equals_kenlm(order):
+    """KenLM (Heafield et al. 2013) is an independent implementation; it computes in float32."""
+    stored = json.loads(Path(__file__).with_name("kenlm_scores.json").read_text())
+    text = (ROOT / "data/lantern_bay/01_the_sea_and_the_boats.txt").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line.strip()]
+    train, held_out = "\n".join(lines[:500]), "\n".join(lines[500:530])
+    tokenizer = WordTokenizer.train(train)
+    model = ModifiedKneserNey(order, end=tokenizer.end)
+    model.fit(tokenizer.encode(train), tokenizer.vocab_size)
+    ours = model.log_probs(tokenizer.encode(held_out)).numpy() / math.log(10)
+    assert np.abs(ours - np.array(stored["log10"][str(order)])).max() < 1e-6
+
+
+@pytest.mark.parametrize("order", [2, 3, 4])
+def test_kneser_ney_equals_nltk(order):
+    """NLTK has one fixed discount and leaves the unigrams alone; ours does with discounts given.
+
+    The two treat the beginning of a text differently, so contexts from inside it are compared.
+    """
+    V, discount = 8, 0.3
+    tokens = random_tokens(400, V, seed=2)
+    ours = KneserNey(order, discounts=[0.0] + [discount] * (order - 1)).fit(tokens, V)
+    words = ["<s>", *map(str, tokens.tolist())]
+    theirs = nltk.lm.KneserNeyInterpolated(order, discount=discount)
+    theirs.fit([nltk.everygrams(words, max_len=order)], vocabulary_text=map(str, range(V)))
+    compared = 0
+    for context in itertools.product(range(V), repeat=order - 1):
+        if any(tuple(tokens[i : i + order - 1].tolist()) == context for i in range(len(tokens))):
+            p = next_log_probs(ours, (0, *context)).exp()
+            for word in range(V):
+                expected = theirs.score(str(word), [str(c) for c in context])
+                assert float(p[word]) == pytest.approx(expected, abs=1e-6)
+                compared += 1
+    assert compared > V * 7
+
+
+def test_tuned_weights_are_better_than_any_neighbour():
+    V = 6  # a third of the tokens are new, a third follow from one token, a third from two
+    tokens = random_tokens(1500, V).tolist()
+    kinds = torch.randint(3, (1500,), generator=torch.Generator().manual_seed(5)).tolist()
+    for i in range(2, 1500):
+        tokens[i] = [tokens[i], tokens[i - 1] + 1, tokens[i - 1] * tokens[i - 2]][kinds[i]] % V
+    tokens, held_out = torch.tensor(tokens[:1000]), torch.tensor(tokens[1000:])
+    model = JelinekMercer(3).fit(tokens, V).tune(held_out, iterations=300)
+    best = float(model.log_probs(held_out).sum())
+    for k, change in itertools.product(range(3), (-0.03, 0.03)):
+        weights = list(model.weights)
+        weights[k] = min(max(weights[k] + change, 0), 0.999)
+        other = JelinekMercer(3, weights).fit(tokens, V)
+        assert float(other.log_probs(held_out).sum()) < best
+
+
+def test_unseen_share():
+    counts = NGramCounts(torch.tensor([0, 1, 0, 1, 0]), 2, 3)
+    assert counts.unseen_share(torch.tensor([0, 0, 1, 2])) == [1 / 4, 2 / 4]
+
+
+def test_step_leaves_its_state_alone_and_batches_agree():
+    model = KneserNey(3).fit(random_tokens(200, 5), 5)
+    state = model.step(torch.tensor([5, 5]), model.start(2))[1]
+    before = state.copy()
+    together, _ = model.step(torch.tensor([1, 4]), state)
+    assert np.array_equal(state, before)
+    torch.testing.assert_close(together[0], next_log_probs(model, [1]))
+    torch.testing.assert_close(together[1], next_log_probs(model, [4]))
+
+
+def test_longer_counts_serve_shorter_models():
+    tokens, text = random_tokens(300, 5), random_tokens(50, 5, seed=4)
+    counts = NGramCounts(tokens, 4, 5)
+    for n in (1, 2, 3):
+        shared = ModifiedKneserNey(n).fit_counts(counts).log_probs(text)
+        torch.testing.assert_close(shared, ModifiedKneserNey(n).fit(tokens, 5).log_probs(text))
+
+
+@given(st.lists(st.integers(0, 2**62), min_size=1, max_size=50))
+@settings(deadline=None)
+def test_unique_is_numpys(keys):
+    keys = np.array(keys)
+    expected = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+    for ours, theirs in zip(_unique(keys), expected, strict=True):
+        assert np.array_equal(ours, theirs)
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.integers(1, 5))
+@settings(deadline=None, max_examples=60)
+def test_tiny_texts_are_no_exception(tokens, n):
+    for model in DISTRIBUTIONS:
+        fitted = model(n).fit(torch.tensor(tokens), 4)
+        assert float(next_log_probs(fitted, tokens).exp().sum()) == pytest.approx(1)
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="must be 1 or more"):
+        MaximumLikelihood(0).fit(torch.tensor([0]), 1)
+    with pytest.raises(ValueError, match="empty"):
+        KneserNey(2).fit(torch.tensor([], dtype=torch.long), 3)
+    with pytest.raises(ValueError, match="ids from 0 to 7"):
+        KneserNey(2).fit(torch.tensor([0, 7]), 3)
+    with pytest.raises(ValueError, match="positive"):
+        AddK(2, k=0)
+    with pytest.raises(ValueError, match="one per order"):
+        JelinekMercer(3, [0.5])
+    with pytest.raises(ValueError, match="one per order"):
+        KneserNey(2, discounts=[2.0, 0.1])
+    with pytest.raises(ValueError, match="reach n = 2"):
+        KneserNey(3).fit_counts(NGramCounts(torch.tensor([0, 1]), 2, 2))
+    with pytest.raises(ValueError, match="no perplexity"):
+        log_probs(StupidBackoff(2).fit(torch.tensor([0, 1]), 2), torch.tensor([0]))
