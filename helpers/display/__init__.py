@@ -1,0 +1,1 @@
+"""Figures, widgets, quizzes and live curves for the notebooks."""

@@ -1,0 +1,208 @@
+"""A training curve that is redrawn while the model trains.
+
+``watch`` wraps the trainer's records and hands them on::
+
+    for record in live.watch(train(model, batches, steps=1000), total=1000):
+        ...
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Protocol, TypeVar
+
+from IPython import get_ipython
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from tqdm.auto import tqdm
+
+from helpers.display import plotting
+from helpers.display.figures import caption_output, figure_output, publish
+
+
+class TrainingRecord(Protocol):
+    """What is drawn of a record; ``helpers.learning.training`` makes such ones."""
+
+    step: int
+    loss: float
+    tokens: int
+    seconds: float
+    validation: float | None
+
+
+R = TypeVar("R", bound=TrainingRecord)
+
+
+class LiveCurve:
+    """Collects records and draws them; knows neither the trainer nor the notebook.
+
+    Attributes:
+        steps, losses: one entry per record.
+        validations: (step, value) of the records that were validated.
+    """
+
+    def __init__(
+        self,
+        ylabel: str = "nats per token",
+        floor: Mapping[str, float] | None = None,
+        validation_ylabel: str | None = None,
+        total: int | None = None,
+    ) -> None:
+        self.ylabel, self.validation_ylabel, self.total = ylabel, validation_ylabel, total
+        self.floor = dict(floor or {})
+        self.steps: list[int] = []
+        self.losses: list[float] = []
+        self.validations: list[tuple[int, float]] = []
+        self.last: TrainingRecord | None = None
+
+    def add(self, record: TrainingRecord) -> None:
+        """Take a record in."""
+        self.steps.append(record.step)
+        self.losses.append(float(record.loss))
+        if record.validation is not None:
+            self.validations.append((record.step, float(record.validation)))
+        self.last = record
+
+    @property
+    def first(self) -> bool:
+        """Whether exactly one record has been taken in."""
+        return len(self.steps) == 1
+
+    def draw(self) -> Figure:
+        """The curve so far: each step's loss pale, its running mean over it, validation as marks.
+
+        Validation stands in axes of its own if it has a unit of its own (``validation_ylabel``).
+        """
+        with plotting.course_style():
+            apart = self.validation_ylabel is not None
+            figure = Figure(figsize=(9.0, 4.2))
+            FigureCanvasAgg(figure)
+            axes = figure.subplots(1, 1 + apart, squeeze=False)[0]
+            plain = {"marker": "", "linestyle": "-"}
+            axes[0].plot(self.steps, self.losses, color="#9CC3DE", lw=1.2, **plain)
+            axes[0].plot(self.steps, smooth(self.losses), color=plotting.COLOURS[0], **plain)
+            axes[0].lines[-1].set_label("training, running mean")
+            axes[0].set(xlabel="step", ylabel=self.ylabel)
+            if self.validations:
+                steps, values = zip(*self.validations, strict=True)
+                look = {"color": plotting.COLOURS[1], "marker": "s", "linestyle": "--"}
+                axes[-1].plot(steps, values, label="validation", markevery=1, **look)
+            if apart:
+                axes[1].set(xlabel="step", ylabel=self.validation_ylabel, title="validation")
+            elif self.validations:
+                axes[0].legend()
+            for ax in axes if self.total else ():
+                ax.set_xlim(0, self.total)
+            plotting.reference_lines(axes[-1], self.floor)
+        return figure
+
+    def caption(self) -> str:
+        """What the curve shows, with its last numbers."""
+        if self.last is None:
+            return "No step of training has been made."
+        unit = self.validation_ylabel or self.ylabel
+        words = (
+            f"Training loss over {self.last.step:,} steps and {self.last.tokens:,} tokens "
+            f"({self.last.seconds:.0f} s): the mean of the last steps is "
+            f"{smooth(self.losses)[-1]:.3f} {self.ylabel}"
+        )
+        if self.validations:
+            words += f", validation stands at {self.validations[-1][1]:.3f} {unit}"
+        if self.floor:
+            lines = ", ".join(f"{name} at {value:.3f}" for name, value in self.floor.items())
+            words += f"; dashed: {lines}"
+        return f"{words}."
+
+
+def watch(
+    records: Iterable[R],
+    total: int | None = None,
+    *,
+    ylabel: str = "nats per token",
+    floor: Mapping[str, float] | None = None,
+    validation_ylabel: str | None = None,
+    caption: str = "",
+    every_seconds: float = 0.5,
+) -> Iterator[R]:
+    """Yield the records on while their curve is drawn; at the end one figure and caption are left.
+
+    The figure and the line of progress under it are outputs that are updated in place; the line
+    becomes the caption. A front end without updated displays gets a progress bar of text and the
+    figure at the end; without IPython there is the bar and the caption's words. Whoever stops the
+    loop, or interrupts it, keeps what was drawn.
+
+    Args:
+        records: with ``step``, ``loss``, ``tokens``, ``seconds`` and ``validation`` (may be None).
+        total: how many records are expected; for the progress and the width of the curve.
+        ylabel: the unit of the loss.
+        floor: label -> height of a dashed line, in the unit of the validation if that has axes
+            of its own.
+        validation_ylabel: the unit of the validation where it is not that of the loss, such as
+            "bits per byte".
+        caption: stands before the measured words of the caption.
+        every_seconds: the least time between two drawings; drawing takes about 0.1 s.
+
+    Raises:
+        ValueError: if ``every_seconds`` is negative.
+    """
+    if every_seconds < 0:
+        raise ValueError(f"every_seconds must be zero or more, not {every_seconds}.")
+    return _watch(
+        records, LiveCurve(ylabel, floor, validation_ylabel, total), caption, every_seconds
+    )
+
+
+def smooth(values: list[float]) -> list[float]:
+    """Running mean over about the last thirtieth of the values, weighted exponentially.
+
+    Divided by the sum of the weights so far, as Adam does, so that its start is not drawn to zero.
+    """
+    decay = 1 - 1 / (1 + len(values) / 30)
+    means, mean, weight = [], 0.0, 0.0
+    for value in values:
+        mean, weight = decay * mean + (1 - decay) * value, decay * weight + (1 - decay)
+        means.append(mean / weight)
+    return means
+
+
+def _watch(
+    records: Iterable[R], curve: LiveCurve, caption: str, every_seconds: float
+) -> Iterator[R]:
+    began = drawn = time.monotonic()
+    figure = line = bar = None
+    try:
+        for record in records:
+            curve.add(record)
+            if curve.first and get_ipython() is not None:
+                figure = publish(figure_output(curve.draw()), display_id=True)
+                line = figure and publish(_progress(curve, began), display_id=True)
+            if figure is None and bar is None:
+                # tqdm writes to stderr by default, which a stored notebook must not contain.
+                bar = tqdm(total=curve.total, file=sys.stdout, leave=False, unit="step")
+            if bar is not None:
+                bar.update()
+            elif time.monotonic() - drawn >= every_seconds:
+                figure.update(figure_output(curve.draw()), raw=True)
+                line.update(_progress(curve, began), raw=True)
+                drawn = time.monotonic()
+            yield record
+    finally:
+        if bar is not None:
+            bar.close()
+        words = caption_output(f"{caption} {curve.caption()}")
+        if figure is not None:
+            figure.update(figure_output(curve.draw()), raw=True)
+            line.update(words, raw=True)
+        else:
+            if get_ipython() is not None:
+                publish(figure_output(curve.draw()))
+            publish(words)
+
+
+def _progress(curve: LiveCurve, began: float) -> dict[str, Any]:
+    """tqdm's line of progress as an output of its own, which the caption will replace."""
+    elapsed = time.monotonic() - began
+    meter = tqdm.format_meter(len(curve.steps), curve.total, elapsed, unit="step", ncols=70)
+    return {"text/markdown": f"`{meter}`", "text/plain": meter}

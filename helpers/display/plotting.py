@@ -1,0 +1,383 @@
+"""The course's plots: arrays in, axes out; no model is imported here.
+
+Every function takes an optional ``ax`` and returns the axes, so that plots can be put side by side
+and changed afterwards. Curves differ in line style and marker as well as in colour, and the maps
+of colours grow steadily in lightness: all plots can be read in grey.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from cycler import cycler
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+
+# Okabe and Ito (2008), "Color Universal Design"; yellow is left out, it fades on a projector.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
+LINE_STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 3)), (0, (1, 1)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+HATCHES = ("", "///", "...", "xx", "\\\\\\", "++", "--")
+GREY = "#595959"
+_VISIBLE = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥"})
+
+STYLE: dict[str, Any] = {
+    "figure.figsize": (9.0, 4.6),
+    "figure.dpi": 110,
+    "savefig.dpi": 110,
+    "savefig.bbox": "tight",
+    "figure.constrained_layout.use": True,
+    "font.size": 13,
+    "axes.titlesize": 14,
+    "axes.labelsize": 13,
+    "xtick.labelsize": 12,
+    "ytick.labelsize": 12,
+    "legend.fontsize": 12,
+    "legend.edgecolor": "none",
+    "legend.framealpha": 0.85,
+    "legend.handlelength": 3.2,
+    "lines.linewidth": 2.2,
+    "lines.markersize": 7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#DDDDDD",
+    "grid.linewidth": 0.8,
+    "image.cmap": "cividis",
+    # A marker about every tenth of the axes' diagonal, however many points a curve has.
+    "axes.prop_cycle": cycler(color=COLOURS)
+    + cycler(linestyle=LINE_STYLES)
+    + cycler(marker=MARKERS)
+    + cycler(markevery=[0.1] * len(COLOURS)),
+}
+
+
+def set_style() -> None:
+    """Set matplotlib's defaults for the rest of the session; the import cell calls this once."""
+    mpl.rcParams.update(STYLE)
+
+
+def course_style() -> AbstractContextManager[None]:
+    """A context in which ``set_style`` holds; the settings from before come back after it."""
+    return mpl.rc_context(STYLE)
+
+
+def heatmap(
+    matrix: Any,
+    row_labels: Sequence[str],
+    column_labels: Sequence[str],
+    *,
+    xlabel: str,
+    ylabel: str,
+    value_label: str,
+    annotate: bool | str = False,
+    low: float | None = None,
+    high: float | None = None,
+    missing: str = "no value",
+    cmap: str = "cividis",
+    title: str = "",
+    ax: Axes | None = None,
+) -> Axes:
+    """A matrix as coloured cells, rows from top to bottom, with tokens on both axes.
+
+    Args:
+        matrix: (rows, columns) numbers. Cells that are NaN or infinite are hatched, and a note
+            under the plot says ``missing``.
+        row_labels, column_labels: one label per row and column; spaces, line breaks and tabs in
+            them are made visible.
+        xlabel, ylabel: what the columns and the rows are.
+        value_label: what the colours mean, with the unit; stands beside the colour bar.
+        annotate: True writes the numbers into the cells; a format such as ".1f" may be given.
+        low, high: the ends of the colour scale; the matrix' own by default.
+
+    Raises:
+        ValueError: if the matrix is empty or not two-dimensional, or the labels do not fit it.
+    """
+    matrix = _array(matrix, "matrix")
+    if matrix.ndim != 2:
+        raise ValueError(f"A heatmap needs a matrix of rows and columns; got shape {matrix.shape}.")
+    rows, columns = matrix.shape
+    for name, labels, size in (
+        ("row_labels", row_labels, rows),
+        ("column_labels", column_labels, columns),
+    ):
+        if len(labels) != size:
+            raise ValueError(
+                f"{name} has {len(labels)} labels for a matrix of shape {matrix.shape}: "
+                f"give {size}."
+            )
+    if ax is None:
+        ax = plt.subplots(figsize=_heatmap_size(row_labels, column_labels))[1]
+    finite = np.isfinite(matrix)
+    values = np.ma.masked_where(~finite, matrix)
+    if not finite.any():
+        low, high = low or 0.0, 1.0 if high is None else high
+    image = ax.imshow(values, cmap=cmap, vmin=low, vmax=high, aspect="equal", interpolation="none")
+    size = max(8.0, min(13.0, 330 / max(rows, columns, 1)))
+    _label_cells(ax, _visible(row_labels), _visible(column_labels), size)
+    ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
+    place = "top" if 2 * rows < columns else "right"
+    bar = ax.figure.colorbar(image, ax=ax, location=place, fraction=0.05, pad=0.02, shrink=0.9)
+    bar.set_label(value_label)
+    bar.outline.set_visible(False)
+    for row, column in np.argwhere(~finite):
+        corner = (column - 0.5, row - 0.5)
+        ax.add_patch(Rectangle(corner, 1, 1, fc="#F2F2F2", ec="#8C8C8C", hatch="////", lw=0))
+    if not finite.all():
+        ax.set_xlabel(f"{xlabel}\nhatched: {missing}")
+    if annotate:
+        text = ".2f" if annotate is True else annotate
+        for row, column in np.argwhere(finite):
+            shade = image.cmap(image.norm(matrix[row, column]))
+            colour = "black" if _luminance(shade) > 0.2 else "white"
+            number = format(matrix[row, column], text)
+            ax.text(column, row, number, ha="center", va="center", color=colour, fontsize=size - 1)
+    return ax
+
+
+def curves(
+    series: Mapping[str, tuple[Any, ...]],
+    *,
+    xlabel: str,
+    ylabel: str,
+    floor: Mapping[str, float] | None = None,
+    logx: bool = False,
+    logy: bool = False,
+    title: str = "",
+    ax: Axes | None = None,
+) -> Axes:
+    """Curves with a legend, each with its own colour, line style and marker.
+
+    Args:
+        series: label -> (x, y) or (x, y, spread); a spread is drawn as a band y - spread to
+            y + spread. Values that are NaN or infinite leave a gap, and a note says how many.
+        xlabel, ylabel: what is drawn, with the unit.
+        floor: label -> height of a dashed reference line, named at its right end.
+        logx, logy: logarithmic scales.
+
+    Raises:
+        ValueError: if there is no curve, a curve has no points, or its parts differ in length.
+    """
+    if not series:
+        raise ValueError("There is nothing to draw: give at least one curve.")
+    ax = plt.subplots()[1] if ax is None else ax
+    gaps, total = 0, 0
+    for k, (label, parts) in enumerate(series.items()):
+        if len(parts) not in (2, 3):
+            raise ValueError(f"Curve {label!r} needs (x, y) or (x, y, spread); got {len(parts)}.")
+        x, y, *spread = (_array(part, f"curve {label!r}") for part in parts)
+        if any(part.shape != x.shape or part.ndim != 1 for part in (y, *spread)):
+            shapes = ", ".join(str(part.shape) for part in (x, y, *spread))
+            raise ValueError(f"The parts of curve {label!r} differ in length: {shapes}.")
+        gaps, total = gaps + int((~np.isfinite(y)).sum()), total + len(y)
+        y = np.where(np.isfinite(y), y, np.nan)
+        k %= len(COLOURS)
+        ax.plot(
+            x,
+            y,
+            label=label,
+            color=COLOURS[k],
+            linestyle=LINE_STYLES[k],
+            marker=MARKERS[k],
+            markevery=1 if len(x) <= 15 else 0.1,
+        )
+        if spread:
+            ax.fill_between(x, y - spread[0], y + spread[0], color=COLOURS[k], alpha=0.18, lw=0)
+    if logx:
+        ax.set_xscale("log")
+    if logy:
+        ax.set_yscale("log")
+    note = f"\n({gaps} of {total} values are infinite or missing and not drawn)" if gaps else ""
+    ax.set(xlabel=xlabel + note, ylabel=ylabel, title=title)
+    reference_lines(ax, floor or {})
+    if len(series) > 1:
+        ax.legend()
+    return ax
+
+
+def bars(
+    labels: Sequence[str],
+    values: Any,
+    *,
+    xlabel: str,
+    ylabel: str = "",
+    horizontal: bool = True,
+    spread: Any = None,
+    floor: Mapping[str, float] | None = None,
+    value_format: str = ".2f",
+    title: str = "",
+    ax: Axes | None = None,
+) -> Axes:
+    """Bars with their values written at the ends.
+
+    Args:
+        labels: one per bar; spaces, line breaks and tabs in them are made visible where a label
+            consists of nothing else.
+        values: one number per bar, or {name: numbers} for groups of bars with a legend. A value
+            that is NaN or infinite has no bar; it is written out as a word instead.
+        xlabel, ylabel: the labels of the axes as they are seen; with the unit.
+        horizontal: the first bar at the top; False stands the bars up, the first at the left.
+        spread: error bars, in the shape of ``values``.
+        floor: label -> position of a dashed reference line.
+        value_format: how the values are written; "" leaves them out.
+
+    Raises:
+        ValueError: if there is no bar or the numbers do not fit the labels.
+    """
+    groups = values if isinstance(values, Mapping) else {"": values}
+    spreads = spread if isinstance(spread, Mapping) else dict.fromkeys(groups, spread)
+    if not len(labels) or not groups:
+        raise ValueError("There is nothing to draw: give at least one bar.")
+    if ax is None:
+        height = max(1.8, 1.2 + 0.42 * len(labels) * (1 + 0.6 * (len(groups) - 1)))
+        ax = plt.subplots(figsize=(9.0, height) if horizontal else None)[1]
+    places, width = np.arange(len(labels)), 0.8 / len(groups)
+    for k, (name, numbers) in enumerate(groups.items()):
+        numbers = _array(numbers, "values")
+        if numbers.shape != (len(labels),):
+            raise ValueError(
+                f"{len(labels)} labels need as many values; these have shape {numbers.shape}."
+            )
+        at = places + (k - (len(groups) - 1) / 2) * width
+        lengths = np.where(np.isfinite(numbers), numbers, 0.0)
+        error = spreads.get(name)
+        look = {
+            "label": name,
+            "color": COLOURS[k % len(COLOURS)],
+            "hatch": HATCHES[k % len(HATCHES)],
+            "edgecolor": "white",
+            "error_kw": {"capsize": 4, "ecolor": GREY},
+        }
+        if horizontal:
+            drawn = ax.barh(at, lengths, height=width * 0.92, xerr=error, **look)
+        else:
+            drawn = ax.bar(at, lengths, width=width * 0.92, yerr=error, **look)
+        if value_format:
+            words = [
+                format(number, value_format) if math.isfinite(number) else _word(number)
+                for number in numbers
+            ]
+            ax.bar_label(drawn, labels=words, padding=4, fontsize=12)
+    names = _visible(labels, only_blank=True)
+    if horizontal:
+        ax.set_yticks(places, names)
+        ax.invert_yaxis()
+        ax.grid(visible=False, axis="y")
+        ax.margins(x=0.12)
+    else:
+        ax.set_xticks(places, names)
+        if sum(map(len, names)) > 70:
+            ax.tick_params(axis="x", rotation=45)
+        ax.grid(visible=False, axis="x")
+        ax.margins(y=0.12)
+    ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
+    reference_lines(ax, floor or {}, vertical=horizontal)
+    if len(groups) > 1:
+        ax.legend()
+    return ax
+
+
+def reference_lines(ax: Axes, lines: Mapping[str, float], *, vertical: bool = False) -> None:
+    """Dashed lines at given heights (or positions), each named at its end, outside the axes.
+
+    Names that would overlap are moved apart; call this after everything else has been drawn.
+
+    Raises:
+        ValueError: if a position is not finite.
+    """
+    ordered = sorted(lines.items(), key=lambda item: item[1])
+    for label, value in ordered:
+        if not math.isfinite(value):
+            raise ValueError(f"The reference line {label!r} needs a finite position, not {value}.")
+        draw = ax.axvline if vertical else ax.axhline
+        draw(value, color=GREY, ls=(0, (5, 3)), lw=1.6, marker="", zorder=1)
+    # Asking for the limits makes matplotlib work them out; then positions in points are known.
+    (ax.get_xlim if vertical else ax.get_ylim)()
+    points = [
+        float(ax.transData.transform((value, value))[0 if vertical else 1]) * 72 / ax.figure.dpi
+        for _, value in ordered
+    ]
+    style = {"textcoords": "offset points", "color": GREY, "fontsize": 12}
+    if vertical:
+        # Names stand above the axes, a row higher where they would run into the one before.
+        row, end = 0, -math.inf
+        for point, (label, value) in zip(points, ordered, strict=True):
+            half = 4.0 * len(label)
+            row, end = (
+                (row + 1, max(end, point + half)) if point - half < end else (0, point + half)
+            )
+            at = {"xy": (value, 1), "xycoords": ax.get_xaxis_transform()}
+            ax.annotate(label, **at, xytext=(0, 5 + 15 * row), ha="center", va="bottom", **style)
+        return
+    for point, place, (label, value) in zip(points, _apart(points, 15), ordered, strict=True):
+        at = {"xy": (1, value), "xycoords": ax.get_yaxis_transform()}
+        ax.annotate(label, **at, xytext=(6, place - point), ha="left", va="center", **style)
+
+
+def _apart(places: Sequence[float], gap: float) -> list[float]:
+    """The nearest increasing places with at least ``gap`` between neighbours (least squares)."""
+    blocks: list[list[float]] = []  # each block: [mean of place - index * gap, size]
+    for index, place in enumerate(places):
+        blocks.append([place - index * gap, 1.0])
+        while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
+            mean, size = blocks.pop()
+            before, count = blocks[-1]
+            blocks[-1] = [(before * count + mean * size) / (count + size), count + size]
+    flat = [mean for mean, size in blocks for _ in range(int(size))]
+    return [value + index * gap for index, value in enumerate(flat)]
+
+
+def _array(values: Any, name: str) -> np.ndarray:
+    if hasattr(values, "detach"):  # a tensor, maybe on a GPU or part of a graph
+        values = values.detach().cpu().double().numpy()
+    array = np.asarray(values, dtype=float)
+    if not array.size:
+        raise ValueError(f"There is nothing to draw: {name} is empty.")
+    return array
+
+
+def _visible(labels: Sequence[str], *, only_blank: bool = False) -> list[str]:
+    return [
+        label if only_blank and label.strip() else label.translate(_VISIBLE)
+        for label in map(str, labels)
+    ]
+
+
+def _word(number: float) -> str:
+    return "no value" if math.isnan(number) else ("∞" if number > 0 else "−∞")
+
+
+def _luminance(colour: tuple[float, ...]) -> float:
+    """Relative luminance of an sRGB colour (WCAG 2)."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _heatmap_size(rows: Sequence[str], columns: Sequence[str]) -> tuple[float, float]:
+    """Width and height in inches that leave room for square cells, labels and the colour bar."""
+    cell = min(0.75, 8.0 / len(columns), 7.5 / len(rows))
+    longest = [min(20, max(len(str(label)) for label in ends)) for ends in (rows, columns)]
+    beside, below = 0.1 * longest[0], 0.1 * longest[1]
+    width = 1.8 + beside + cell * len(columns)
+    return max(4.0, width), 0.9 + below + cell * len(rows) + (2 * len(rows) < len(columns)) * 0.9
+
+
+def _label_cells(ax: Axes, rows: list[str], columns: list[str], size: float) -> None:
+    ax.set_xticks(range(len(columns)), columns, fontsize=size)
+    ax.set_yticks(range(len(rows)), rows, fontsize=size)
+    if max(map(len, columns)) > 2:
+        steep = len(columns) > 10
+        for label in ax.get_xticklabels():
+            label.set(rotation=90 if steep else 45, ha="right", rotation_mode="anchor")
+            label.set_verticalalignment("center" if steep else "top")
+    ax.tick_params(length=0)
+    ax.grid(visible=False)
+    for spine in ax.spines.values():
+        spine.set_visible(False)

@@ -1,0 +1,238 @@
+"""Interactive parts: controls, a function of their values, and what it shows.
+
+Only what ipywidgets 7.7.1 (Colab) and 8 share is used. A widget is displayed as one output that
+also carries words for readers without a kernel. With COURSE_DRIVE_WIDGETS=1 in the environment,
+as in the test run, everything interactive is tried once at the ends of its range, so that
+executing a notebook also tests its widgets.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from html import escape
+from typing import Any
+
+import ipywidgets
+from IPython.utils.capture import capture_output
+
+from helpers.display.figures import publish
+
+RUN_ME = "Run this cell to use the interactive part."
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+# Sizes for a projector. Colours are left to the theme, which may be dark.
+STYLE_SHEET = """<style>
+.course-panel {--jp-widgets-font-size: 16px; --jp-widgets-inline-height: 34px;
+  --jp-widgets-inline-label-width: 9em; font-size: 16px; line-height: 1.45;
+  border: 1px solid rgba(128,128,128,.45); border-radius: 6px; padding: 10px 14px}
+.course-panel .widget-html-content, .course-panel .widget-html > div {
+  font-size: 16px; line-height: 1.45; white-space: normal; height: auto}
+.course-panel .widget-button, .course-panel button {font-size: 16px}
+.course-panel .widget-readout {min-width: 3.5em}
+</style>"""
+
+
+def slider(
+    value: float, minimum: float, maximum: float, step: float = 1, label: str = ""
+) -> ipywidgets.IntSlider | ipywidgets.FloatSlider:
+    """A slider that reports when it is let go; for whole numbers if all four numbers are.
+
+    Raises:
+        ValueError: if ``value`` lies outside minimum .. maximum or the step is not positive.
+    """
+    if not minimum <= value <= maximum or step <= 0:
+        raise ValueError(
+            f"A slider needs minimum <= value <= maximum and a positive step; got value {value}, "
+            f"minimum {minimum}, maximum {maximum}, step {step}."
+        )
+    whole = all(isinstance(number, int) for number in (value, minimum, maximum, step))
+    kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
+    return kind(value=value, min=minimum, max=maximum, step=step, **_look(label))
+
+
+def choice(options: Sequence[Any], value: Any = None, label: str = "") -> ipywidgets.Dropdown:
+    """A list to choose one value from; options are values or (words, value) pairs.
+
+    Raises:
+        ValueError: if there are no options or ``value`` is none of them.
+    """
+    options = list(options)
+    values = _option_values(options)
+    if not values:
+        raise ValueError("A choice needs at least one option.")
+    value = values[0] if value is None else value
+    if value not in values:
+        raise ValueError(f"{value!r} is none of the options {values}.")
+    look = _look(label)
+    del look["continuous_update"]
+    return ipywidgets.Dropdown(options=options, value=value, **look)
+
+
+def text_box(value: str = "", label: str = "") -> ipywidgets.Text:
+    """A line of text; it reports when Enter is pressed or the line is left."""
+    return ipywidgets.Text(value=value, placeholder="type, then press Enter", **_look(label))
+
+
+def tick_box(value: bool = False, label: str = "") -> ipywidgets.Checkbox:
+    """A box that is ticked (True) or not."""
+    return ipywidgets.Checkbox(value=value, description=label, indent=True, style=_STYLE)
+
+
+def explore(
+    function: Callable[..., Any], /, *, description: str = "", **controls: ipywidgets.Widget
+) -> None:
+    """Show controls, call ``function`` with their values, and again whenever one is changed.
+
+    What the function prints, displays or draws (end it with ``plt.show()``) stands below the
+    controls; an exception that it raises is shown there, and fails the notebook under nbval. The
+    function should be quick, and should not depend on how often it was called before.
+
+    Example::
+
+        explore(show_sample, n=slider(3, 1, 6, label="n"), corpus=choice(names, label="corpus"))
+
+    Args:
+        function: called as ``function(**values)``, one keyword per control.
+        description: one or two sentences; with it the reader on GitHub knows what is missing.
+        controls: the widgets, by keyword, in the order in which they are shown.
+
+    Raises:
+        TypeError: if a control is not a widget with a value.
+        ValueError: if there are no controls.
+        RuntimeError: in the test run, if the function fails at an end of a control's range.
+    """
+    if not controls:
+        raise ValueError("There is nothing to explore: give at least one control.")
+    for name, control in controls.items():
+        if not isinstance(control, ipywidgets.Widget) or not hasattr(control, "value"):
+            raise TypeError(
+                f"{name} is a {type(control).__name__}: give a widget with a value, "
+                "such as slider(3, 1, 6)."
+            )
+    if driving():
+        _drive(function, controls)
+    output = ipywidgets.interactive_output(function, controls)
+    words = [ipywidgets.HTML(f"<div>{escape(description)}</div>")] if description else []
+    box = ipywidgets.Box(
+        list(controls.values()),
+        layout=ipywidgets.Layout(flex_flow="row wrap", grid_gap="4px 24px", margin="0 0 6px 0"),
+    )
+    show_widget(panel([*words, box, output]), f"{description} *{RUN_ME}*".strip())
+
+
+def extreme_values(controls: Mapping[str, ipywidgets.Widget]) -> list[dict[str, Any]]:
+    """The settings at which a test should call the function of ``explore``.
+
+    Each control at its ends (all options of a choice, both states of a box, an empty text) while
+    the others keep their values; then all at their first and all at their last end. No setting
+    comes twice; the controls themselves are left as they are.
+    """
+    now = {name: control.value for name, control in controls.items()}
+    ends = {name: _ends(control) for name, control in controls.items()}
+    settings = [{**now, name: value} for name in controls for value in ends[name]]
+    settings.append({name: values[0] for name, values in ends.items()})
+    settings.append({name: values[-1] for name, values in ends.items()})
+    return list({repr(setting): setting for setting in settings}.values())
+
+
+def driving() -> bool:
+    """Whether this is a test run, in which widgets try themselves (COURSE_DRIVE_WIDGETS=1)."""
+    return os.environ.get("COURSE_DRIVE_WIDGETS") == "1"
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Keep what is printed, displayed and drawn inside out of the notebook; errors pass."""
+    from matplotlib import pyplot as plt
+
+    before = set(plt.get_fignums())
+    try:
+        with capture_output():
+            yield
+    finally:
+        for number in set(plt.get_fignums()) - before:
+            plt.close(number)
+
+
+def panel(children: Sequence[ipywidgets.Widget]) -> ipywidgets.VBox:
+    """A framed column of widgets in the course's look."""
+    box = ipywidgets.VBox([ipywidgets.HTML(STYLE_SHEET), *children])
+    # The style sheet takes no room of its own.
+    box.children[0].layout.height = "0px"
+    box.children[0].layout.margin = "0"
+    box.add_class("course-panel")
+    return box
+
+
+def show_widget(
+    widget: ipywidgets.Widget, fallback: str, *, mime: str = "text/markdown", plain: str = ""
+) -> None:
+    """Display a widget as one output that also says ``fallback`` where no widget can be alive.
+
+    ipywidgets 8 displays itself through ``_repr_mimebundle_``, version 7 through
+    ``_ipython_display_``; the bundle is made here, so that both send the same. Front ends prefer
+    the widget; once the refresh command has taken the view away, the words are left. Colab gets
+    what ipywidgets itself would send, the widget and plain text, since it never shows stored
+    outputs of ours beside a live kernel.
+    """
+    plain = plain or fallback.replace("*", "")
+    bundle: dict[str, Any] = {"text/plain": plain}
+    if "google.colab" not in sys.modules:
+        bundle[mime] = fallback
+    bundle[WIDGET_VIEW] = {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
+    publish(bundle)
+
+
+_STYLE = {"description_width": "9em"}
+
+
+def _look(label: str) -> dict[str, Any]:
+    layout = ipywidgets.Layout(width="430px", max_width="98%")
+    return {
+        "description": label,
+        "style": _STYLE,
+        "layout": layout,
+        "continuous_update": False,
+    }
+
+
+def _option_values(options: Any) -> list[Any]:
+    if isinstance(options, Mapping):
+        return list(options.values())
+    options = list(options)
+    if all(isinstance(option, (tuple, list)) and len(option) == 2 for option in options):
+        return [value for _, value in options]
+    return options
+
+
+def _ends(control: ipywidgets.Widget) -> list[Any]:
+    """The values at the ends of a control's range, the first and the last at opposite ends."""
+    if hasattr(control, "options"):
+        values = _option_values(control.options)
+        return [(), tuple(values)] if isinstance(control.value, tuple) else values
+    if hasattr(control, "min") and hasattr(control, "max"):
+        low, high = control.min, control.max
+        if hasattr(control, "base"):  # FloatLogSlider counts in exponents
+            low, high = control.base**low, control.base**high
+        if isinstance(control.value, tuple):
+            return [(low, low), (low, high), (high, high)]
+        return [low, high]
+    if isinstance(control.value, bool):
+        return [False, True]
+    if isinstance(control.value, str):
+        return ["", control.value]
+    return [control.value]
+
+
+def _drive(function: Callable[..., Any], controls: Mapping[str, ipywidgets.Widget]) -> None:
+    for values in extreme_values(controls):
+        try:
+            with quietly():
+                function(**values)
+        except Exception as error:
+            setting = ", ".join(f"{name}={value!r}" for name, value in values.items())
+            raise RuntimeError(
+                f"The interactive part fails at {setting}: {type(error).__name__}: {error}"
+            ) from error

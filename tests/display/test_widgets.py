@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import ipywidgets
+import pytest
+from matplotlib import pyplot as plt
+
+from helpers.display import widgets
+
+
+@pytest.fixture
+def published(monkeypatch):
+    bundles = []
+    monkeypatch.setattr(widgets, "publish", bundles.append)
+    return bundles
+
+
+@pytest.fixture
+def _driven(monkeypatch):
+    monkeypatch.setenv("COURSE_DRIVE_WIDGETS", "1")
+
+
+@pytest.fixture(autouse=True)
+def _not_driven(monkeypatch):
+    monkeypatch.delenv("COURSE_DRIVE_WIDGETS", raising=False)
+
+
+def test_controls_report_when_they_are_let_go():
+    whole = widgets.slider(3, 1, 6, label="n")
+    fine = widgets.slider(1.0, 0.1, 2, 0.1)
+    assert isinstance(whole, ipywidgets.IntSlider)
+    assert isinstance(fine, ipywidgets.FloatSlider)
+    for control in (whole, fine, widgets.text_box("abc", "begins with")):
+        assert control.continuous_update is False
+    assert widgets.choice([("one", 1), ("two", 2)], label="which").value == 1
+    assert widgets.choice(["a", "b"], "b").value == "b"
+    assert widgets.tick_box(True).value is True
+
+
+@pytest.mark.parametrize("numbers", [(7, 1, 6, 1), (0, 1, 6, 1), (1, 6, 1, 1), (1, 1, 6, 0)])
+def test_a_slider_refuses_a_bad_range(numbers):
+    with pytest.raises(ValueError, match="minimum <= value <= maximum"):
+        widgets.slider(*numbers)
+
+
+def test_a_choice_refuses_a_bad_value():
+    with pytest.raises(ValueError, match="none of the options"):
+        widgets.choice(["a"], "b")
+    with pytest.raises(ValueError, match="at least one"):
+        widgets.choice([])
+
+
+def test_extreme_values_reach_every_end():
+    controls = {
+        "n": widgets.slider(3, 1, 6),
+        "kind": widgets.choice([("letters", "l"), ("words", "w")]),
+        "smooth": widgets.tick_box(False),
+        "text": widgets.text_box("once"),
+    }
+    start = {"n": 3, "kind": "l", "smooth": False, "text": "once"}
+    settings = widgets.extreme_values(controls)
+    for change in ({"n": 1}, {"n": 6}, {"kind": "w"}, {"smooth": True}, {"text": ""}, {}):
+        assert {**start, **change} in settings
+    assert {"n": 1, "kind": "l", "smooth": False, "text": ""} in settings
+    assert {"n": 6, "kind": "w", "smooth": True, "text": "once"} in settings
+    assert len(settings) == 8
+    assert {name: control.value for name, control in controls.items()} == start
+
+
+def test_extreme_values_of_other_controls():
+    def ends(control):
+        return [setting["c"] for setting in widgets.extreme_values({"c": control})]
+
+    assert ends(ipywidgets.FloatLogSlider(value=1, base=10, min=-2, max=3)) == [0.01, 1000]
+    ranges = ends(ipywidgets.IntRangeSlider(value=(2, 3), min=1, max=5))
+    assert ranges == [(1, 1), (1, 5), (5, 5)]
+    assert ends(ipywidgets.SelectMultiple(options=["a", "b"])) == [(), ("a", "b")]
+    assert ends(ipywidgets.Dropdown(options={"one": 1, "two": 2})) == [1, 2]
+    assert ends(ipywidgets.ColorPicker(value="red")) == ["", "red"]
+
+
+def test_explore_calls_now_and_at_each_change(published):
+    seen = []
+    n = widgets.slider(3, 1, 6)
+    widgets.explore(lambda n, text: seen.append((n, text)), n=n, text=widgets.text_box("a"))
+    assert seen == [(3, "a")]
+    n.value = 5
+    assert seen == [(3, "a"), (5, "a")]
+    assert len(published) == 1
+
+
+def test_one_output_holds_the_widget_and_words(published):
+    widgets.explore(lambda n: None, description="Turn **n**.", n=widgets.slider(3, 1, 6))
+    (bundle,) = published
+    assert set(bundle) == {"text/plain", "text/markdown", widgets.WIDGET_VIEW}
+    assert bundle["text/markdown"] == f"Turn **n**. *{widgets.RUN_ME}*"
+    assert bundle["text/plain"] == f"Turn n. {widgets.RUN_ME}"
+    view = bundle[widgets.WIDGET_VIEW]
+    assert view["version_major"] == 2
+    assert view["model_id"]
+
+
+def test_on_colab_the_output_is_what_ipywidgets_would_send(published, monkeypatch):
+    monkeypatch.setitem(widgets.sys.modules, "google.colab", object())
+    widgets.explore(lambda n: None, n=widgets.slider(3, 1, 6))
+    assert set(published[0]) == {"text/plain", widgets.WIDGET_VIEW}
+
+
+def test_errors_pass_through(published):
+    def broken(n):
+        raise KeyError("at once")
+
+    with pytest.raises(KeyError, match="at once"):
+        widgets.explore(broken, n=widgets.slider(3, 1, 6))
+
+
+def test_explore_needs_controls():
+    with pytest.raises(ValueError, match="at least one control"):
+        widgets.explore(print)
+    with pytest.raises(TypeError, match="n is a int"):
+        widgets.explore(print, n=3)
+
+
+@pytest.mark.usefixtures("_driven")
+def test_driving_tries_all_ends_out_of_sight(published, capsys):
+    seen = []
+
+    def function(n):
+        seen.append(n)
+        plt.figure()
+        if len(seen) <= 2:
+            print("out of sight")
+
+    kept = plt.figure()
+    widgets.explore(function, n=widgets.slider(3, 1, 6))
+    assert seen == [1, 6, 3]
+    assert "out of sight" not in capsys.readouterr().out
+    assert plt.fignum_exists(kept.number)
+    assert len(plt.get_fignums()) == 2
+    plt.close("all")
+
+
+@pytest.mark.usefixtures("_driven")
+def test_driving_names_the_setting_that_fails(published):
+    def fails_at_six(n, k):
+        plt.figure()
+        assert n < 6, "too deep"
+
+    with pytest.raises(RuntimeError, match="fails at n=6, k=1: AssertionError: too deep"):
+        widgets.explore(fails_at_six, n=widgets.slider(3, 1, 6), k=widgets.slider(1, 1, 2))
+    assert not plt.get_fignums()
+    assert not published
