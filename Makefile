@@ -1,0 +1,79 @@
+# The course's verbs. Each is a thin call that can be typed without make: see README.md.
+#
+#   PYTHON=python3.12   which Python makes the environment (3.10 or newer)
+#   CPU=1               PyTorch without CUDA on Linux: a much smaller download
+#   ARGS="..."          options for JupyterLab, e.g. ARGS="--no-browser --port 9999"
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INDEX := $(if $(CPU),--extra-index-url https://download.pytorch.org/whl/cpu)
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+ROOT_USER := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
+
+.DEFAULT_GOAL := help
+.PHONY: help lab test fresh refresh address format clean
+
+help:
+	@echo "make lab                            open the course in JupyterLab"
+	@echo "make fresh NOTEBOOK=02              lay a fresh working copy beside the old one"
+	@echo "make test                           run every test and every notebook"
+	@echo "For maintainers:"
+	@echo "make refresh [NOTEBOOK=02]          execute notebooks and store their outputs"
+	@echo "make address REPO=owner/name REF=v1 write the public address into badges and set-up cells"
+	@echo "make format                         format the code"
+	@echo "make clean                          remove the environment and caches (never work/)"
+	@echo 'Options: PYTHON=python3.12, CPU=1 (PyTorch without CUDA), ARGS="--no-browser --port 9999"'
+
+# Stamps inside the environment: a second call has nothing to do and needs no network.
+$(VENV)/.made:
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 10))" || { echo \
+	  "The course needs Python 3.10 or newer as '$(PYTHON)'; name another: make lab PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c "import venv, ensurepip" 2>/dev/null || { echo \
+	  "'$(PYTHON)' cannot make environments; install its venv module (Debian, Ubuntu: apt install python3-venv)"; exit 1; }
+	@echo "Making the environment $(VENV)"
+	@$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(VENV)/.installed: requirements.txt $(VENV)/.made
+	@echo "Installing requirements.txt (once; PyTorch is large)"
+	@$(PIP) $(INDEX) -r requirements.txt
+	@touch $@
+
+$(VENV)/.tests-installed: pyproject.toml $(VENV)/.installed
+	@echo "Installing what the tests need (once)"
+	@$(PIP) "setuptools>=77"
+	@$(PIP) --no-build-isolation -e ".[test]"
+	@touch $@
+
+$(VENV)/.colab-installed: tests/notebooks/colab-requirements.txt $(VENV)/.made
+	@echo "Installing Colab's versions beside it, in $(VENV)/colab (once)"
+	@$(BIN)/python tests/notebooks/colab_environment.py $(VENV)/colab
+	@touch $@
+
+lab: $(VENV)/.installed
+	@$(BIN)/python -m helpers.course.workspace
+	@$(BIN)/python -m jupyterlab --ServerApp.root_dir=. $(ROOT_USER) $(ARGS) work/00_start_here.ipynb
+
+test: $(VENV)/.tests-installed $(VENV)/.colab-installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval-lax --nbval-current-env \
+	  --nbval-cell-timeout=300 --nbval-kernel-startup-timeout=120 tests notebooks
+
+fresh: $(VENV)/.installed
+	@$(BIN)/python -m helpers.course.workspace --fresh $(NOTEBOOK)
+
+refresh: $(VENV)/.installed
+	@$(BIN)/python -m helpers.course.refresh $(NOTEBOOK)
+
+address: $(VENV)/.installed
+	@$(BIN)/python -m helpers.course.address $(REPO) $(REF)
+
+format: $(VENV)/.tests-installed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""The course as a whole: its root, its address, working copies, and refreshed outputs."""

@@ -1,0 +1,115 @@
+"""Working copies of the notebooks, in ``work/``, which git ignores.
+
+    python -m helpers.course.workspace              lay the copies that are missing
+    python -m helpers.course.workspace --fresh 02   a fresh copy beside the old one
+
+A student's copy is never overwritten, so ``git pull`` never conflicts with it. The copies keep the
+folders of ``notebooks/``: every relative link in them leads where it did.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from helpers.course.environment import find_root
+
+
+def released_notebooks(root: Path) -> list[Path]:
+    """The notebooks and released labs of the course, in order, relative to ``notebooks/``."""
+    folder = root / "notebooks"
+    return [
+        path.relative_to(folder)
+        for pattern in ("*.ipynb", "labs/*.ipynb")
+        for path in sorted(folder.glob(pattern))
+    ]
+
+
+def find_notebook(root: Path, name: str) -> Path:
+    """The released notebook that ``name`` means, relative to ``notebooks/``.
+
+    Args:
+        name: the beginning of its file name, such as ``02`` or ``lab01``, or the whole of it.
+
+    Raises:
+        ValueError: no notebook or several begin so.
+    """
+    stem = Path(name).name.removesuffix(".ipynb")
+    released = released_notebooks(root)
+    found = [path for path in released if path.stem == stem]
+    found = found or [path for path in released if stem and path.stem.startswith(stem)]
+    if len(found) != 1:
+        names = ", ".join(path.stem for path in found or released) or "none"
+        problem = "Several notebooks begin" if found else "No notebook begins"
+        raise ValueError(f"{problem} with '{name}'; there are: {names}.")
+    return found[0]
+
+
+def lay_copies(root: Path) -> list[Path]:
+    """Copy to ``work/`` what is missing there; return the paths laid.
+
+    Drawings are brought up to date as well, since nobody edits them and fresh copies show them.
+    """
+    source, target = root / "notebooks", root / "work"
+    laid = []
+    for path in released_notebooks(root):
+        if not (target / path).exists():
+            _copy(source / path, target / path)
+            laid.append(target / path)
+    for drawing in sorted((source / "figures").rglob("*")):
+        copy = target / drawing.relative_to(source)
+        if drawing.is_file() and not (copy.exists() and copy.read_bytes() == drawing.read_bytes()):
+            _copy(drawing, copy)
+            laid.append(copy)
+    return laid
+
+
+def lay_fresh_copy(root: Path, name: str) -> Path:
+    """Lay ``work/02_..._fresh.ipynb`` (``_fresh2`` if that exists, and so on); return its path."""
+    notebook = find_notebook(root, name)
+    old = root / "work" / notebook
+    copy, number = old.with_name(f"{old.stem}_fresh.ipynb"), 1
+    while copy.exists():
+        number += 1
+        copy = old.with_name(f"{old.stem}_fresh{number}.ipynb")
+    _copy(root / "notebooks" / notebook, copy)
+    return copy
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file so that an interruption leaves no half-written one."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    beside = target.with_name(f".{target.name}.part")
+    try:
+        shutil.copyfile(source, beside)
+        os.replace(beside, target)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m helpers.course.workspace",
+        description="Lay working copies of the notebooks in work/; nothing there is overwritten.",
+    )
+    parser.add_argument("--fresh", metavar="NOTEBOOK", help="a fresh copy of this one, e.g. 02")
+    options = parser.parse_args(arguments)
+    root = find_root()
+    try:
+        laid = lay_copies(root)
+        if options.fresh is not None:
+            laid.append(lay_fresh_copy(root, options.fresh))
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 1
+    for path in laid:
+        if path.suffix == ".ipynb":
+            print(f"laid {path.relative_to(root).as_posix()}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
