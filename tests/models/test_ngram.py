@@ -177,6 +177,13 @@ def test_unseen_share():
     assert counts.unseen_share(torch.tensor([0, 0, 1, 2])) == [1 / 4, 2 / 4]
 
 
+def test_unseen_share_leaves_out_grams_that_would_reach_across_a_sentence():
+    text = torch.tensor([1, 2, 0, 2, 1, 0])  # ^ 1 2 0 and ^ 2 1 0
+    counts = NGramCounts(torch.tensor([1, 2, 0]), 4, 3, end=0)
+    # Bigrams ^2, 21 and 10 of six are new; trigrams ^21 and 210 of four; of two 4-grams ^210.
+    assert counts.unseen_share(text) == [0, 3 / 6, 2 / 4, 1 / 2]
+
+
 def test_step_leaves_its_state_alone_and_batches_agree():
     model = KneserNey(3).fit(random_tokens(200, 5), 5)
     state = model.step(torch.tensor([5, 5]), model.start(2))[1]
