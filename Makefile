@@ -53,7 +53,8 @@ $(VENV)/.colab-installed: tests/notebooks/colab-requirements.txt $(VENV)/.made
 
 lab: $(VENV)/.installed
 	@$(BIN)/python -m helpers.course.workspace
-	@$(BIN)/python -m jupyterlab --ServerApp.root_dir=. $(ROOT_USER) $(ARGS) work/00_start_here.ipynb
+	@$(BIN)/python -m jupyterlab --ServerApp.root_dir=. \
+	  --LabApp.default_url=/lab/tree/work/00_start_here.ipynb $(ROOT_USER) $(ARGS)
 
 test: $(VENV)/.tests-installed $(VENV)/.colab-installed
 	$(BIN)/ruff check .

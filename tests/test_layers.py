@@ -221,7 +221,7 @@ def test_the_probe_finds(tmp_path):
         "our loggers": "import logging\n"
         "logging.getLogger('helpers.x').addHandler(logging.NullHandler())",
         "warnings": "import warnings\nwarnings.simplefilter('ignore')",
-        "environment": "import os\nos.environ['OMP_NUM_THREADS'] = '1'",
+        "environment": "import os\nos.environ['COURSE_LOUD'] = '1'",
         "matplotlib": "import matplotlib\nmatplotlib.rcParams['font.size'] = 30",
     }
     (tmp_path / "helpers").mkdir()

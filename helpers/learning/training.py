@@ -107,7 +107,7 @@ def train(
         value = loss(model(inputs), targets)
         if not torch.isfinite(value):
             raise ValueError(
-                f"The loss at step {step} is {float(value)}: training diverged. Lower the learning "
+                f"The loss at step {step} is {value.item()}: training diverged. Lower the learning "
                 f"rate (it is {learning_rate}) or give it a warm-up."
             )
         optimizer.zero_grad(set_to_none=True)
