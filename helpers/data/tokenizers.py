@@ -67,16 +67,16 @@ class CharTokenizer:
 
     def decode(self, ids: Sequence[int] | Tensor) -> str:
         """The text of ids (T,)."""
-        return "".join(self.alphabet[i] for i in _checked(ids, self.vocab_size))
+        return "".join(self.alphabet[i] for i in checked_ids(ids, self.vocab_size))
 
     def save(self, path: str | Path) -> None:
         """Write the alphabet as JSON."""
-        _write(path, {"type": "characters", "alphabet": "".join(self.alphabet)})
+        write_saved(path, {"type": "characters", "alphabet": "".join(self.alphabet)})
 
     @classmethod
     def load(cls, path: str | Path) -> CharTokenizer:
         """Read what ``save`` wrote."""
-        return cls(_read(path, "characters", "alphabet", str))
+        return cls(read_saved(path, "characters", "alphabet", str))
 
 
 class WordTokenizer:
@@ -127,7 +127,7 @@ class WordTokenizer:
     def decode(self, ids: Sequence[int] | Tensor) -> str:
         """A readable text: spaces between words, none before a comma, a line break at ``</s>``."""
         out, after_open, quoted = [], True, False
-        for i in _checked(ids, self.vocab_size):
+        for i in checked_ids(ids, self.vocab_size):
             word = self.words[i]
             if i == self.end:
                 out.append("\n")
@@ -141,15 +141,16 @@ class WordTokenizer:
 
     def save(self, path: str | Path) -> None:
         """Write the words as JSON."""
-        _write(path, {"type": "words", "words": self.words[2:]})
+        write_saved(path, {"type": "words", "words": self.words[2:]})
 
     @classmethod
     def load(cls, path: str | Path) -> WordTokenizer:
         """Read what ``save`` wrote."""
-        return cls(_read(path, "words", "words", list))
+        return cls(read_saved(path, "words", "words", list))
 
 
-def _checked(ids: Sequence[int] | Tensor, vocab_size: int) -> list[int]:
+def checked_ids(ids: Sequence[int] | Tensor, vocab_size: int) -> list[int]:
+    """Token ids as a list; a TokenizerError names the first one outside 0 .. vocab_size-1."""
     ids = torch.as_tensor(ids, dtype=torch.long).flatten().tolist()
     for i in ids:
         if not 0 <= i < vocab_size:
@@ -159,14 +160,16 @@ def _checked(ids: Sequence[int] | Tensor, vocab_size: int) -> list[int]:
     return ids
 
 
-def _write(path: str | Path, content: dict) -> None:
+def write_saved(path: str | Path, content: dict) -> None:
+    """Write a tokenizer's content as readable JSON: whole, or not at all."""
     path = Path(path)
     beside = path.with_name(path.name + ".part")
     beside.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     beside.replace(path)
 
 
-def _read(path: str | Path, kind: str, field: str, form: type) -> str | list[str]:
+def read_saved(path: str | Path, kind: str, field: str, form: type) -> str | list[str]:
+    """One field of a saved tokenizer; a TokenizerError where it is not of this kind."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
         if content["type"] == kind and isinstance(content[field], form):

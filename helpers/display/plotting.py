@@ -17,7 +17,9 @@ import numpy as np
 from cycler import cycler
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 # Okabe and Ito (2008), "Color Universal Design"; yellow is left out, it fades on a projector.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
@@ -190,10 +192,9 @@ def curves(
         )
         if spread:
             ax.fill_between(x, y - spread[0], y + spread[0], color=COLOURS[k], alpha=0.18, lw=0)
-    if logx:
-        ax.set_xscale("log")
-    if logy:
-        ax.set_yscale("log")
+    for axis, logarithmic in ((ax.xaxis, logx), (ax.yaxis, logy)):
+        if logarithmic:
+            _logarithmic(ax, axis)
     note = f"\n({gaps} of {total} values are infinite or missing and not drawn)" if gaps else ""
     ax.set(xlabel=xlabel + note, ylabel=ylabel, title=title)
     reference_lines(ax, floor or {})
@@ -319,6 +320,16 @@ def reference_lines(ax: Axes, lines: Mapping[str, float], *, vertical: bool = Fa
     for point, place, (label, value) in zip(points, _apart(points, 15), ordered, strict=True):
         at = {"xy": (1, value), "xycoords": ax.get_yaxis_transform()}
         ax.annotate(label, **at, xytext=(6, place - point), ha="left", va="center", **style)
+
+
+def _logarithmic(ax: Axes, axis: Axis) -> None:
+    """A logarithmic scale; over fewer than three decades with plain numbers at 1, 2, 5, 10, ..."""
+    (ax.set_xscale if axis is ax.xaxis else ax.set_yscale)("log")
+    low, high = ax.get_xlim() if axis is ax.xaxis else ax.get_ylim()
+    if high / low < 1000:
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+        axis.set_minor_formatter(NullFormatter())
 
 
 def _apart(places: Sequence[float], gap: float) -> list[float]:

@@ -180,3 +180,11 @@ def test_places_are_moved_apart_as_little_as_possible():
     assert np.allclose(np.diff(moved)[:2], 10)
     assert np.isclose(np.mean(moved[:3]), 1)
     assert moved[3] == 50
+
+
+def test_short_logarithmic_axes_carry_plain_numbers():
+    ax = plotting.curves({"a": ([256, 4256], [3, 70])}, xlabel="V", ylabel="y", logx=True)
+    ax.figure.canvas.draw()
+    labels = [label.get_text() for label in ax.get_xticklabels(which="both")]
+    assert "1,000" in labels
+    assert not any("10^" in label for label in labels)

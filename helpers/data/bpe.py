@@ -1,0 +1,371 @@
+"""Byte-level byte-pair encoding: the tokenizer of GPT-2, trained on any text.
+
+A text is cut into pre-tokens by GPT-2's pattern. A pre-token is the sequence of its UTF-8 bytes;
+merges, learned from the most frequent pair of neighbours on, join these bytes into longer tokens
+that never reach beyond the pre-token. So every text can be encoded, and no token stands for unknown
+text. What is a letter or a number is as in the version of Unicode that ``regex`` knows.
+
+Sources: Sennrich, Haddow and Birch (2016), "Neural Machine Translation of Rare Words with Subword
+Units", section 3.2; Radford et al. (2019), "Language Models are Unsupervised Multitask Learners",
+section 2.2, for the bytes and the pre-tokens.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import chain, pairwise
+from pathlib import Path
+
+import numpy as np
+import regex
+import torch
+from torch import Tensor
+
+from helpers.data.tokenizers import TokenizerError, checked_ids, read_saved, write_saved
+
+END_OF_TEXT = "<|endoftext|>"
+_split = regex.compile(
+    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+).findall
+
+# GPT-2 numbers the bytes that print first; its files write the n-th of the others as U+0100 + n.
+_PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+_BYTES = [*_PRINTABLE, *sorted({*range(256)} - {*_PRINTABLE})]
+_SIGNS = [chr(byte) for byte in _PRINTABLE] + [chr(256 + n) for n in range(256 - len(_PRINTABLE))]
+_SIGN_OF = dict(zip(_BYTES, _SIGNS, strict=True))
+_IDS = bytes(_BYTES.index(byte) for byte in range(256))  # for bytes.translate
+
+_NO_MERGE = 1 << 62  # larger than any id
+_EDGE = -1  # stands between words in a linked list, and in the place of a token that is gone
+_LONG = 128  # bytes from which on a pre-token is merged by a heap, and not cached
+_CACHED = 1 << 16  # pre-tokens
+
+
+class BPETokenizer:
+    """Byte-level byte-pair encoding with GPT-2's pre-tokens; decode(encode(s)) == s.
+
+    Ids 0 to 255 are the bytes in GPT-2's order, ``256 + i`` is the token that merge ``i`` makes,
+    and the special tokens come last.
+
+    Args:
+        merges: pairs of ids, in the order in which they were learned.
+        special_tokens: strings such as ``"<|endoftext|>"``, each of them one token.
+
+    Raises:
+        TokenizerError: a merge joins a token that is not there yet or makes one that is; a special
+            token is empty or stands twice.
+    """
+
+    def __init__(
+        self, merges: Iterable[tuple[int, int]], special_tokens: Sequence[str] = ()
+    ) -> None:
+        self.merges = [(int(a), int(b)) for a, b in merges]
+        self._tokens = [bytes([byte]) for byte in _BYTES]
+        for i, (a, b) in enumerate(self.merges):
+            if not (0 <= a < 256 + i and 0 <= b < 256 + i):
+                raise TokenizerError(
+                    f"Merge {i} joins tokens {a} and {b}, but only 0 to {255 + i} are there."
+                )
+            self._tokens.append(self._tokens[a] + self._tokens[b])
+        if len(set(self._tokens)) < len(self._tokens):
+            raise TokenizerError("Two merges make the same token: no training learns such merges.")
+        self._joined = {pair: 256 + i for i, pair in enumerate(self.merges)}
+        self._special = _pattern_of(special_tokens)
+        self.special_tokens = list(special_tokens)
+        first = len(self._tokens)
+        self.special_ids = {token: first + i for i, token in enumerate(self.special_tokens)}
+        self._tokens += [token.encode() for token in self.special_tokens]
+        self._cache = _Cache(self)
+
+    @classmethod
+    def train(
+        cls, text: str, vocab_size: int, special_tokens: Sequence[str] = (), min_count: int = 2
+    ) -> BPETokenizer:
+        """Learn merges from a text, each of the pair of neighbours that is then most frequent.
+
+        Of equally frequent pairs the smallest is merged, by the first id and then by the second, as
+        in the ``tokenizers`` library. The text is cut at special tokens, so none is in a merge.
+
+        Args:
+            text: what to learn from.
+            vocab_size: V, with the 256 bytes and the special tokens. The vocabulary stays smaller
+                once no pair occurs ``min_count`` times.
+            special_tokens: as of the class.
+            min_count: how often a pair must occur to be merged.
+
+        Raises:
+            TokenizerError: the text is empty or holds a lone surrogate; ``vocab_size`` has no room
+                for the bytes and the special tokens.
+        """
+        special = _pattern_of(special_tokens)
+        smallest = 256 + len(special_tokens)
+        if vocab_size < smallest:
+            raise TokenizerError(
+                f"vocab_size is {vocab_size}: 256 bytes and {len(special_tokens)} special tokens "
+                f"need at least {smallest}."
+            )
+        if min_count < 1:
+            raise TokenizerError(f"min_count is {min_count}: a pair must occur at least once.")
+        _check_encodable(text)
+        parts = special.split(text)[::2] if special else [text]
+        words = Counter(chain.from_iterable(map(_split, parts)))
+        if not words:
+            raise TokenizerError("There is no text to train on: give one that is not empty.")
+        return cls(_learn(words, vocab_size - smallest, min_count), special_tokens)
+
+    @property
+    def vocab_size(self) -> int:
+        """V: the 256 bytes, the merges and the special tokens."""
+        return len(self._tokens)
+
+    def split(self, text: str) -> list[str]:
+        """The pre-tokens of a text by GPT-2's pattern; together they are the text."""
+        return _split(text)
+
+    def encode(self, text: str, special: bool = False) -> Tensor:
+        """Ids (T,) of a text.
+
+        With ``special``, a special token in the text becomes its id. Without, its characters are
+        encoded like any others: the safe way with text from outside.
+
+        Raises:
+            TokenizerError: the text holds a lone surrogate, which UTF-8 cannot write.
+        """
+        _check_encodable(text)
+        parts = self._special.split(text) if special and self._special else [text]
+        words = (
+            [[self.special_ids[part]]] if i % 2 else map(self._cache.__getitem__, _split(part))
+            for i, part in enumerate(parts)
+        )
+        ids = chain.from_iterable(chain.from_iterable(words))
+        return torch.from_numpy(np.fromiter(ids, dtype=np.int64))
+
+    def decode(self, ids: Sequence[int] | Tensor) -> str:
+        """The text of ids (T,); bytes that are no UTF-8 become U+FFFD.
+
+        That happens where ids are cut within a character or come from a model; all the ids of a
+        text give exactly the text.
+
+        Raises:
+            TokenizerError: an id is not in the vocabulary.
+        """
+        tokens = self._tokens
+        joined = b"".join([tokens[i] for i in checked_ids(ids, self.vocab_size)])
+        return joined.decode("utf-8", errors="replace")
+
+    def token_bytes(self, token: int) -> bytes:
+        """The bytes of one token; of a special token, those of its name."""
+        return self._tokens[checked_ids([token], self.vocab_size)[0]]
+
+    def save(self, path: str | Path) -> None:
+        """Write the special tokens and, in GPT-2's notation, the merges as JSON."""
+        signs = [_signs(token) for token in self._tokens]
+        merges = [f"{signs[a]} {signs[b]}" for a, b in self.merges]
+        content = {"special_tokens": self.special_tokens, "merges": merges}
+        write_saved(path, {"type": "byte pairs", **content})
+
+    @classmethod
+    def load(cls, path: str | Path) -> BPETokenizer:
+        """Read what ``save`` wrote."""
+        merges = _parsed(read_saved(path, "byte pairs", "merges", list), path)
+        return cls(merges, read_saved(path, "byte pairs", "special_tokens", list))
+
+    @classmethod
+    def from_gpt2_files(
+        cls, merges_file: str | Path, vocab_file: str | Path | None = None
+    ) -> BPETokenizer:
+        """A tokenizer in the form in which GPT-2's is published, with its ids.
+
+        Args:
+            merges_file: ``merges.txt``, also named ``vocab.bpe``: a pair of tokens on each line.
+            vocab_file: ``vocab.json``, also named ``encoder.json``: the id of each token. It says
+                what the special tokens are, and must agree with the merges; without it there is
+                one special token, ``<|endoftext|>``.
+
+        Raises:
+            TokenizerError: a file cannot be read or has another form; the two do not agree.
+        """
+        text = re.sub(r"\A#version: .*\n", "", _text_of(merges_file))
+        if not text.strip():
+            raise TokenizerError(f"{merges_file} holds no merges: give GPT-2's merges.txt.")
+        merges = _parsed(filter(None, text.split("\n")), merges_file)
+        tokenizer = cls(merges, [END_OF_TEXT])
+        if vocab_file is None:
+            return tokenizer
+        expected = {_signs(token): i for i, token in enumerate(tokenizer._tokens[:-1])}
+        try:
+            ids = json.loads(_text_of(vocab_file))
+            special = sorted(ids.keys() - expected.keys(), key=ids.__getitem__)
+            expected |= {token: len(expected) + i for i, token in enumerate(special)}
+        except (ValueError, TypeError, AttributeError):
+            ids = None
+        if ids != expected:
+            raise TokenizerError(
+                f"{vocab_file} does not list the bytes, the merges of {merges_file} and the "
+                "special tokens in this order: give both files of one tokenizer in GPT-2's form."
+            )
+        return cls(merges, special)
+
+    def _merge(self, word: str) -> list[int]:
+        """The ids of a pre-token: of all pairs in it, the one that was learned first is merged."""
+        ids = list(word.encode().translate(_IDS))
+        if len(ids) >= _LONG:
+            return self._merge_long(ids)
+        joined = self._joined.get
+        # What each two neighbours would make. The smallest id is that of the first merge learned.
+        made = [joined(pair, _NO_MERGE) for pair in pairwise(ids)]
+        while made and (new := min(made)) < _NO_MERGE:
+            i = made.index(new)
+            ids[i : i + 2] = [new]
+            del made[i]
+            if i > 0:
+                made[i - 1] = joined((ids[i - 1], new), _NO_MERGE)
+            if i < len(made):
+                made[i] = joined((new, ids[i + 1]), _NO_MERGE)
+        return ids
+
+    def _merge_long(self, ids: list[int]) -> list[int]:
+        """The same by a heap over a linked list: n log n steps for n bytes, not n squared."""
+        joined = self._joined
+        ids = [*ids, _EDGE]
+        before, after = [*range(-1, len(ids) - 1)], [*range(1, len(ids) + 1)]
+        pairs = enumerate(pairwise(ids))
+        heap = [(joined[pair], i) for i, pair in pairs if pair in joined]
+        heapq.heapify(heap)
+        while heap:
+            new, i = heapq.heappop(heap)
+            j = after[i]
+            if (ids[i], ids[j]) != self.merges[new - 256]:
+                continue  # another merge took one of the two
+            left, right = before[i], after[j]
+            ids[i], ids[j] = new, _EDGE
+            after[i], before[right] = right, i
+            for k, pair in (left, (ids[left], new)), (i, (new, ids[right])):
+                if pair in joined:
+                    heapq.heappush(heap, (joined[pair], k))
+        return [i for i in ids if i != _EDGE]
+
+
+class _Cache(dict):
+    """The ids of pre-tokens, found when first asked for; emptied when full."""
+
+    def __init__(self, tokenizer: BPETokenizer) -> None:
+        super().__init__()
+        self._tokenizer = tokenizer
+
+    def __missing__(self, word: str) -> list[int]:
+        ids = self._tokenizer._merge(word)
+        if len(word) < _LONG:
+            if len(self) >= _CACHED:
+                self.clear()
+            self[word] = ids
+        return ids
+
+
+def _learn(words: Counter[str], n_merges: int, min_count: int) -> list[tuple[int, int]]:
+    """The first merges in pre-tokens with their counts; fewer if pairs become too rare.
+
+    All words stand in one linked list. A merge visits only the places where its pair stands, given
+    by the left token. The pairs that it makes all hold its new token: so the places of a pair are
+    complete once it has come up, and later its count only falls. The heap may hold counts that are
+    too high; one is put right when it is popped.
+    """
+    ids, weights = [_EDGE], [0]
+    for word, count in words.items():
+        word_ids = word.encode().translate(_IDS)
+        ids += [*word_ids, _EDGE]
+        weights += [count] * (len(word_ids) + 1)
+    before, after = [*range(-1, len(ids) - 1)], [*range(1, len(ids) + 1)]
+    counts: defaultdict[tuple[int, int], int] = defaultdict(int)
+    places: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    for i, pair in enumerate(pairwise(ids)):
+        if _EDGE not in pair:
+            counts[pair] += weights[i]
+            places[pair].append(i)
+    came_up, heap, merges = set(counts), [], []
+    while len(merges) < n_merges:
+        for pair in came_up:
+            if counts[pair] >= min_count:
+                heapq.heappush(heap, (-counts[pair], pair))
+        if not heap:
+            break
+        count, pair = heapq.heappop(heap)
+        came_up = {pair}
+        if counts[pair] != -count:
+            continue  # pushed again with its present count
+        (a, b), new, came_up = pair, 256 + len(merges), set()
+        merges.append(pair)
+        for i in places.pop(pair):
+            j = after[i]
+            if ids[i] != a or ids[j] != b:
+                continue  # another merge took one of the two
+            left, right = before[i], after[j]
+            ids[i], ids[j] = new, _EDGE
+            after[i], before[right] = right, i
+            for place, old, made in (
+                (left, (ids[left], a), (ids[left], new)),
+                (i, (b, ids[right]), (new, ids[right])),
+            ):
+                if _EDGE not in made:
+                    counts[old] -= weights[i]
+                    counts[made] += weights[i]
+                    places[made].append(place)
+                    came_up.add(made)
+    return merges
+
+
+def _pattern_of(special_tokens: Sequence[str]) -> re.Pattern[str] | None:
+    """Splits a text at special tokens, of two that begin at one place at the longer."""
+    if isinstance(special_tokens, str):
+        raise TokenizerError(f"special_tokens is the string {special_tokens!r}: give a list.")
+    if not all(isinstance(token, str) and token for token in special_tokens):
+        raise TokenizerError(f"A special token is no string, or empty: {special_tokens}.")
+    if len(set(special_tokens)) < len(special_tokens):
+        raise TokenizerError(f"A special token stands twice: {special_tokens}.")
+    for token in special_tokens:
+        _check_encodable(token)
+    longest_first = sorted(special_tokens, key=len, reverse=True)
+    return re.compile(f"({'|'.join(map(re.escape, longest_first))})") if longest_first else None
+
+
+def _check_encodable(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise TokenizerError(
+            f"The lone surrogate {text[error.start]!r} at position {error.start} is no character "
+            "and has no UTF-8 bytes: leave it out."
+        ) from None
+
+
+def _signs(token: bytes) -> str:
+    return "".join([_SIGN_OF[byte] for byte in token])
+
+
+def _parsed(lines: Iterable[str], path: str | Path) -> list[tuple[int, int]]:
+    """Merges as pairs of ids, from lines in GPT-2's notation."""
+    ids = {sign: i for i, sign in enumerate(_SIGNS)}
+    merges = []
+    for i, line in enumerate(lines):
+        try:
+            a, b = line.split(" ")
+            merges.append((ids[a], ids[b]))
+        except (AttributeError, KeyError, ValueError):
+            raise TokenizerError(
+                f"Merge {i} of {path}, {line!r}, does not join two tokens that are there."
+            ) from None
+        ids[a + b] = 256 + i
+    return merges
+
+
+def _text_of(path: str | Path) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise TokenizerError(f"Cannot read {path}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise TokenizerError(f"{path} is not a text in UTF-8.") from None

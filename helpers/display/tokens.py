@@ -1,0 +1,60 @@
+"""A text cut into tokens, each in a box of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import torch
+from IPython.display import HTML
+from matplotlib import colormaps
+from torch import Tensor
+
+# Two shades, told apart in grey too; a border keeps neighbours of one shade apart.
+SHADES = ("#FFF3CC", "#CFE3F5")
+SIGNS = {" ": "␣", "\n": "↵", "\t": "⇥"}
+
+
+def token_strings(tokens: Sequence[bytes]) -> list[str]:
+    r"""Each token as it can be shown: its text, or \x.. for bytes that are no whole characters."""
+    return [token.decode("utf-8", errors="backslashreplace") for token in tokens]
+
+
+def token_boxes(
+    pieces: Sequence[str], values: Sequence[float] | Tensor | None = None, unit: str = ""
+) -> HTML:
+    """HTML with one box per token, in alternating shades or coloured by a number per token.
+
+    Spaces and line breaks are made visible. A number is also written under its token, so that
+    colour is never the only sign.
+
+    Args:
+        pieces: the tokens as strings, in order.
+        values: one number per token, such as its surprise; light is low, dark is high.
+        unit: what the numbers are, for the line below.
+
+    Raises:
+        ValueError: if there is not one value per token.
+    """
+    numbers = None if values is None else torch.as_tensor(values, dtype=torch.double).tolist()
+    if numbers is not None and len(numbers) != len(pieces):
+        raise ValueError(f"There are {len(pieces)} tokens and {len(numbers)} values.")
+    top = max(numbers, default=0.0) if numbers else 1.0
+    boxes = []
+    for i, piece in enumerate(pieces):
+        shade, ink, below = SHADES[i % 2], "#000000", ""
+        if numbers is not None:
+            share = numbers[i] / top if top > 0 else 0.0
+            red, green, blue, _ = colormaps["YlGnBu"](0.75 * min(max(share, 0.0), 1.0))
+            shade = f"rgb({255 * red:.0f},{255 * green:.0f},{255 * blue:.0f})"
+            ink = "#FFFFFF" if share > 0.7 else ink
+            below = f'<br><span style="font-size: 11px">{numbers[i]:.1f}</span>'
+        shown = escape("".join(SIGNS.get(c, c) for c in piece)) or "&nbsp;"
+        boxes.append(
+            f'<span style="display: inline-block; background: {shade}; color: {ink}; border: 1px '
+            "solid #888888; border-radius: 3px; margin: 1px; padding: 0 3px; text-align: center; "
+            f'font-family: monospace; font-size: 16px">{shown}{below}</span>'
+            + ("<br>" if "\n" in piece else "")
+        )
+    note = f'<div style="font-size: 13px">Under each token: {escape(unit)}.</div>' if unit else ""
+    return HTML(f'<div style="line-height: 1.5">{"".join(boxes)}</div>{note}')

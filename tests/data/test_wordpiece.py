@@ -1,0 +1,115 @@
+"""WordPiece: encoding against the ``tokenizers`` library, training against brute force."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers.models import WordPiece
+
+from helpers.data import corpora
+from helpers.data.tokenizers import TokenizerError
+from helpers.data.wordpiece import WordPieceTokenizer
+
+words = st.lists(st.text("abc", min_size=1, max_size=7), min_size=1, max_size=12)
+
+
+def library_ids(tokenizer, text):
+    vocab = {piece: i for i, piece in enumerate(tokenizer.pieces)}
+    model = WordPiece(vocab, unk_token="[UNK]", max_input_chars_per_word=100)
+    return [token.id for word in tokenizer.split(text) for token in model.tokenize(word)]
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return WordPieceTokenizer.train(corpora.lantern_bay().validation, 400, min_count=5)
+
+
+def brute_force(text, n_merges, min_count):
+    split = [[word[0], *("##" + c for c in word[1:])] for word in text.split()]
+    made = []
+    for _ in range(n_merges):
+        single = Counter(piece for word in split for piece in word)
+        double = Counter(pair for word in split for pair in pairwise(word))
+        double = {pair: n for pair, n in double.items() if n >= min_count}
+        if not double:
+            break
+        score = {(a, b): Fraction(n, single[a] * single[b]) for (a, b), n in double.items()}
+        best = min(double, key=lambda pair: (-score[pair], -double[pair], pair))
+        made.append(best[0] + best[1].removeprefix("##"))
+        for word in split:
+            i = 0
+            while i < len(word) - 1:
+                if (word[i], word[i + 1]) == best:
+                    word[i : i + 2] = [made[-1]]
+                i += 1
+    return made
+
+
+@settings(deadline=None)
+@given(words, st.integers(0, 8), st.integers(1, 3))
+def test_training_against_brute_force(words, n_merges, min_count):
+    text = " ".join(words)
+    alphabet = sorted({word[0] for word in words} | {"##" + c for word in words for c in word[1:]})
+    n_first = 1 + len(alphabet)
+    ours = WordPieceTokenizer.train(text, n_first + n_merges, min_count)
+    assert ours.pieces[:n_first] == ["[UNK]", *alphabet]
+    assert ours.pieces[n_first:] == brute_force(text, n_merges, min_count)
+
+
+def test_encoding_against_the_library(tokenizer):
+    text = corpora.lantern_bay().train[:100_000] + " 茶 éa " + "a" * 100 + " " + "a" * 101
+    ids = tokenizer.encode(text)
+    assert ids.dtype == torch.long
+    assert ids.tolist() == library_ids(tokenizer, text)
+    assert (ids == tokenizer.unk).sum() >= 3
+
+
+@given(st.lists(st.text("abc", min_size=1, max_size=3)), st.text("abc", max_size=9))
+def test_any_vocabulary_against_the_library(pieces, text):
+    tokenizer = WordPieceTokenizer(sorted({*pieces, *("##" + piece for piece in pieces)}))
+    assert tokenizer.encode(text).tolist() == library_ids(tokenizer, text)
+
+
+def test_by_hand():
+    tokenizer = WordPieceTokenizer(["un", "##aff", "##able", "##a", "!", "a"])
+    ids = tokenizer.encode("unaffable!  a ab")
+    assert [tokenizer.pieces[i] for i in ids] == ["un", "##aff", "##able", "!", "a", "[UNK]"]
+    assert tokenizer.decode(ids) == "unaffable ! a [UNK]"
+
+
+@given(words)
+def test_round_trip_of_known_words(words):
+    text = " ".join(words)
+    tokenizer = WordPieceTokenizer.train(text, 20)
+    assert tokenizer.decode(tokenizer.encode(text)) == text
+
+
+def test_saved_and_loaded(tokenizer, tmp_path):
+    tokenizer.save(tmp_path / "t.json")
+    assert WordPieceTokenizer.load(tmp_path / "t.json").pieces == tokenizer.pieces
+    assert "##" in (tmp_path / "t.json").read_text(encoding="utf-8")
+
+
+def test_bad_input(tmp_path):
+    with pytest.raises(TokenizerError, match="text with words"):
+        WordPieceTokenizer.train(" \n", 100)
+    with pytest.raises(TokenizerError, match=r"holds 3 .* a larger vocab_size"):
+        WordPieceTokenizer.train("tea", 3)
+    assert WordPieceTokenizer.train("tea", 4).vocab_size == 4
+    with pytest.raises(TokenizerError, match="twice"):
+        WordPieceTokenizer(["a", "a"])
+    with pytest.raises(TokenizerError, match="has 0 to 1"):
+        WordPieceTokenizer(["a"]).decode([2])
+    for content in ('{"type": "byte pairs", "pieces": []}', '{"type": "word pieces"}', "3"):
+        (tmp_path / "bad.json").write_text(content)
+        with pytest.raises(TokenizerError, match="damaged"):
+            WordPieceTokenizer.load(tmp_path / "bad.json")
+    (tmp_path / "bad.json").write_text('{"type": "word pieces", "pieces": ["a", 3]}')
+    with pytest.raises(TokenizerError, match="no string"):
+        WordPieceTokenizer.load(tmp_path / "bad.json")
