@@ -1,9 +1,12 @@
-"""A neural language model with a finite window as a predictor: one sampler and score for all."""
+"""Neural language models as predictors, with a window or with a state: one sampler for all."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+
+from helpers.models.recurrent import State
+from helpers.models.recurrent_models import RecurrentLM
 
 
 class NeuralPredictor:
@@ -58,3 +61,59 @@ class NeuralPredictor:
         logits = self.model(tokens.to(device))
         self.model.train(was_training)
         return logits.cpu().double().log_softmax(-1)
+
+
+class RecurrentPredictor:
+    """Hands out a recurrent language model's next-token distributions step by step.
+
+    Its state is the network's own, so nothing is read twice, however long the text is. Dropout is
+    off; the model is left in the mode that it was in.
+
+    Args:
+        model: a recurrent language model with ``read`` and ``start``; see
+            ``helpers.models.recurrent_models.RecurrentLM``.
+        bos: the token that stands before every text; see ``NeuralPredictor``.
+    """
+
+    def __init__(self, model: RecurrentLM, bos: int) -> None:
+        if not 0 <= bos <= model.vocab_size:
+            raise ValueError(
+                f"bos is {bos}; the model can read 0 to {model.vocab_size}, the last of which "
+                "stands for the beginning of a text."
+            )
+        self.model, self.bos = model, bos
+        self.vocab_size: int = model.vocab_size
+
+    def start(self, batch_size: int) -> tuple[State, ...]:
+        """The state before anything is read, on the model's device."""
+        return self.model.start(batch_size)
+
+    def step(self, tokens: Tensor, state: tuple[State, ...]) -> tuple[Tensor, tuple[State, ...]]:
+        """Read tokens (B,): log-probabilities (B, V) in nats of the next, and the new state."""
+        tokens = torch.as_tensor(tokens, dtype=torch.long)
+        log_p, state = self._read(tokens[:, None], state)
+        return log_p[:, 0], state
+
+    def log_probs(self, tokens: Tensor, length: int = 512) -> Tensor:
+        """Log-probability (T,) in nats of each token of a text, given all before it.
+
+        Works in stretches of ``length`` tokens and hands the state from one to the next, so the
+        result does not depend on ``length``.
+        """
+        tokens = torch.as_tensor(tokens, dtype=torch.long).flatten()
+        read = torch.cat([torch.tensor([self.bos]), tokens[:-1]])
+        state, out = self.start(1), []
+        for part, targets in zip(read.split(length), tokens.split(length), strict=True):
+            log_p, state = self._read(part[None], state)
+            out.append(log_p[0].gather(1, targets[:, None])[:, 0])
+        return torch.cat(out)
+
+    @torch.no_grad()
+    def _read(self, tokens: Tensor, state: tuple[State, ...]) -> tuple[Tensor, tuple[State, ...]]:
+        was_training, device = self.model.training, next(self.model.parameters()).device
+        self.model.eval()
+        try:
+            logits, state = self.model.read(tokens.to(device), state)
+        finally:
+            self.model.train(was_training)
+        return logits.cpu().double().log_softmax(-1), state

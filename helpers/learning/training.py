@@ -8,7 +8,7 @@ Who calls it evaluates, samples, draws and stops; the trainer knows no picture a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -25,7 +25,7 @@ class Record:
         loss: the batch's loss before the update; nats per token for a language model.
         tokens: targets seen so far.
         seconds: time spent on training steps so far, validation left out.
-        learning_rate: the rate used in this step.
+        learning_rate: the rate used in this step (of the first optimizer).
         validation: what ``validate`` gave after this step; None where it was not called.
     """
 
@@ -61,6 +61,7 @@ def train(
     loss: Callable[[Tensor, Tensor], Tensor] = language_model_loss,
     validate: Callable[[nn.Module], float] | None = None,
     validate_every: int = 0,
+    optimizers: Sequence[torch.optim.Optimizer] | None = None,
 ) -> Iterator[Record]:
     """Train a model in place and yield a record after every step.
 
@@ -76,6 +77,8 @@ def train(
         loss: (model's output, targets) -> scalar; by default nats per token.
         validate: model -> a number to report (for a language model: bits per byte of held-out
             text), called every ``validate_every`` steps and after the last.
+        optimizers: used instead of AdamW; the rates that they were made with are the highest, and
+            ``learning_rate`` and ``weight_decay`` say nothing.
 
     Raises:
         ValueError: too few batches, settings out of range, or a loss that is no longer finite.
@@ -86,13 +89,10 @@ def train(
             f"steps {steps}, warmup {warmup}, learning rate {learning_rate}."
         )
     device = next(model.parameters()).device
-    matrices = [p for p in model.parameters() if p.requires_grad and p.ndim >= 2]
-    vectors = [p for p in model.parameters() if p.requires_grad and p.ndim < 2]
-    groups = [
-        {"params": matrices, "weight_decay": weight_decay},
-        {"params": vectors, "weight_decay": 0.0},
-    ]
-    optimizer = torch.optim.AdamW([g for g in groups if g["params"]], lr=learning_rate)
+    if optimizers is None:
+        optimizers = [_adamw(model, learning_rate, weight_decay)]
+    groups = [group for optimizer in optimizers for group in optimizer.param_groups]
+    highest = [group["lr"] for group in groups]
     source, tokens, seconds = iter(batches), 0, 0.0
     for step in range(1, steps + 1):
         began = time.perf_counter()
@@ -100,23 +100,34 @@ def train(
         if batch is None:
             raise ValueError(f"The batches ran out after {step - 1} of {steps} steps: give more.")
         inputs, targets = (part.to(device) for part in batch)
-        now = learning_rate * rate(step, steps, warmup, final_rate)
-        for group in optimizer.param_groups:
-            group["lr"] = now
+        factor = rate(step, steps, warmup, final_rate)
+        for group, most in zip(groups, highest, strict=True):
+            group["lr"] = most * factor
         model.train()
         value = loss(model(inputs), targets)
         if not torch.isfinite(value):
             raise ValueError(
                 f"The loss at step {step} is {value.item()}: training diverged. Lower the learning "
-                f"rate (it is {learning_rate}) or give it a warm-up."
+                f"rate (it is {highest[0]}) or give it a warm-up."
             )
-        optimizer.zero_grad(set_to_none=True)
+        model.zero_grad(set_to_none=True)
         value.backward()
         nn.utils.clip_grad_norm_(model.parameters(), clip)
-        optimizer.step()
+        for optimizer in optimizers:
+            optimizer.step()
         tokens += targets.numel()
         amount = float(value.detach())
         seconds += time.perf_counter() - began
         due = step == steps or (validate_every > 0 and step % validate_every == 0)
         measured = validate(model) if validate is not None and due else None
-        yield Record(step, amount, tokens, seconds, now, measured)
+        yield Record(step, amount, tokens, seconds, highest[0] * factor, measured)
+
+
+def _adamw(model: nn.Module, learning_rate: float, weight_decay: float) -> torch.optim.AdamW:
+    matrices = [p for p in model.parameters() if p.requires_grad and p.ndim >= 2]
+    vectors = [p for p in model.parameters() if p.requires_grad and p.ndim < 2]
+    groups = [
+        {"params": matrices, "weight_decay": weight_decay},
+        {"params": vectors, "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW([g for g in groups if g["params"]], lr=learning_rate)

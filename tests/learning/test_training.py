@@ -78,6 +78,29 @@ def test_weight_decay_spares_vectors():
     assert torch.all(model.bias == 1)
 
 
+def test_other_optimizers_take_the_place_of_adamw():
+    """Plain gradient descent by hand, with the trainer's decay of each optimizer's own rate."""
+    model = nn.Linear(2, 1).double()
+    by_hand = copy.deepcopy(model)
+    x = torch.tensor([[1.0, -2.0], [0.5, 3.0]], dtype=torch.double)
+    batches = repeat((x, torch.ones(2, 1, dtype=torch.double)))
+    optimizers = [
+        torch.optim.SGD([model.weight], lr=0.01),
+        torch.optim.SGD([model.bias], lr=0.1),
+    ]
+    settings = {"loss": nn.functional.mse_loss, "clip": float("inf"), "optimizers": optimizers}
+    records = list(train(model, batches, 3, **settings))
+    for factor in (1, 2 / 3, 1 / 3):
+        by_hand.zero_grad()
+        nn.functional.mse_loss(by_hand(x), torch.ones(2, 1, dtype=torch.double)).backward()
+        with torch.no_grad():
+            by_hand.weight -= 0.01 * factor * by_hand.weight.grad
+            by_hand.bias -= 0.1 * factor * by_hand.bias.grad
+    torch.testing.assert_close(model.weight, by_hand.weight)
+    torch.testing.assert_close(model.bias, by_hand.bias)
+    assert [r.learning_rate for r in records] == pytest.approx([0.01, 0.02 / 3, 0.01 / 3])
+
+
 def test_what_went_wrong_is_said():
     model = nn.Embedding(3, 3)
     batch = (torch.zeros(1, 2, dtype=torch.long), torch.zeros(1, 2, dtype=torch.long))

@@ -1,0 +1,191 @@
+"""The lecture's comparison with a spread: which network, and which negatives, over ten seeds.
+
+    python benchmarks/parentheses_study.py [--seeds 10] [--processes 2] [--tune]
+
+Every network is trained on the usual recipe (negatives are random strings) and on near misses, with
+the same number of sequences, and then asked about every kind of sequence, also longer ones than in
+training. Writes benchmarks/results/parentheses_study.json, which notebooks 06 and 07 show. `--tune`
+first chooses each network's learning rate, on a seed of its own. About an hour on two cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import time
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from helpers.data import parentheses_sets as sets
+from helpers.inference.classification import error, error_grid, errors_by_kind
+from helpers.learning.training import train
+from helpers.models.recurrent import GatedCell, LectureGRUCell, LSTMCell, ReLUElmanCell
+from helpers.models.recurrent_models import RecurrentClassifier
+
+RESULTS = Path(__file__).parent / "results" / "parentheses_study.json"
+SEQUENCES, BATCH, LENGTHS = 200_000, 100, range(6, 21, 2)
+TEST_LENGTHS = (10, 20, 30, 40, 60)
+GRID_LENGTHS, GRID_DEPTHS = (8, 12, 16, 20, 28, 40, 60), (3, 4, 6, 8, 10, 14, 20)
+CHECKPOINTS = 20
+RATES = (1e-3, 2e-3, 4e-3, 8e-3)
+TUNING_SEED = 1000
+RECIPES = ("usual", "near misses")
+
+
+@dataclass(frozen=True)
+class Network:
+    cell: type
+    d_hidden: int
+    n_layers: int = 1
+
+
+NETWORKS = {
+    "Elman": Network(ReLUElmanCell, 50),
+    "gated": Network(GatedCell, 50),
+    "GRU": Network(LectureGRUCell, 50),
+    "LSTM": Network(LSTMCell, 50),
+    "Elman, wide": Network(ReLUElmanCell, 107),  # as many parameters as the LSTM
+    "LSTM, 4 layers": Network(LSTMCell, 50, 4),
+}
+
+
+def build(name: str) -> nn.Module:
+    network = NETWORKS[name]
+    return RecurrentClassifier(network.cell, 10, network.d_hidden, n_layers=network.n_layers)
+
+
+def training_set(recipe: str, n: int, generator: torch.Generator) -> sets.LabelledSequences:
+    if recipe == "usual":
+        return sets.lecture_set(n, generator)
+    return sets.near_miss_set(n, LENGTHS, generator, sets.NEAR_MISSES)
+
+
+def fit(name: str, recipe: str, seed: int, learning_rate: float, validate=None, every: int = 0):
+    """Train one network; yields the trainer's records and returns the model."""
+    torch.manual_seed(seed)
+    model = build(name)
+    generator = torch.Generator().manual_seed(seed)
+    data = training_set(recipe, SEQUENCES, generator)
+    steps = SEQUENCES // BATCH
+    settings = {"learning_rate": learning_rate, "warmup": 50, "loss": F.cross_entropy}
+    batches = sets.batches(data, BATCH, generator, passes=None)
+    seconds = 0.0
+    for record in train(model, batches, steps, validate=validate, validate_every=every, **settings):
+        seconds = record.seconds
+    return model, seconds
+
+
+def tune(task: tuple[str, float]) -> tuple[str, float, float]:
+    """Error on near misses of the training lengths with one learning rate."""
+    torch.set_num_threads(1)
+    name, rate = task
+    held_out = sets.near_miss_set(
+        8000, LENGTHS, torch.Generator().manual_seed(2000), sets.NEAR_MISSES
+    )
+    try:
+        model, _ = fit(name, "near misses", TUNING_SEED, rate)
+    except ValueError:  # training diverged
+        return name, rate, 0.5
+    return name, rate, error(model, held_out)
+
+
+def run(task: tuple[str, str, int, float]) -> dict:
+    """One training, and all that is asked of it."""
+    torch.set_num_threads(1)
+    name, recipe, seed, rate = task
+    test = torch.Generator().manual_seed(3000)
+    own = training_set(recipe, 4000, test)
+    honest = sets.honest_set(4000, [20], test)
+    curve: list[tuple[float, float]] = []
+
+    def validate(model: nn.Module) -> float:
+        curve.append((error(model, own), error(model, honest)))
+        return curve[-1][0]
+
+    model, seconds = fit(name, recipe, seed, rate, validate, SEQUENCES // BATCH // CHECKPOINTS)
+    lecture = {
+        "training set": error(model, sets.lecture_set(8000, test)),
+        "test set": error(model, sets.lecture_test_set(8000, test)),
+        "hard test set": error(model, sets.lecture_hard_set(8000, test)),
+    }
+    by_kind = {
+        length: errors_by_kind(model, sets.near_miss_set(12_000, [length], test))
+        for length in TEST_LENGTHS
+    }
+    honest_errors = {n: error(model, sets.honest_set(4000, [n], test)) for n in TEST_LENGTHS}
+    grid = error_grid(model, GRID_LENGTHS, GRID_DEPTHS, 500, test)
+    return {
+        "network": name,
+        "recipe": recipe,
+        "seed": seed,
+        "seconds": round(seconds, 1),
+        "lecture": _rounded(lecture),
+        "by kind": {str(k): _rounded(v) for k, v in by_kind.items()},
+        "honest": {str(k): round(v, 5) for k, v in honest_errors.items()},
+        "grid": [[None if v != v else round(v, 3) for v in row] for row in grid.tolist()],
+        "curve": [[round(a, 4), round(b, 4)] for a, b in curve],
+    }
+
+
+def _rounded(values: dict[str, float]) -> dict[str, float]:
+    return {name: round(value, 5) for name, value in values.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--tune", action="store_true", help="choose the learning rates anew")
+    arguments = parser.parse_args()
+    began = time.perf_counter()
+    context = get_context("spawn")
+    with ProcessPoolExecutor(arguments.processes, mp_context=context) as pool:
+        if arguments.tune or not RESULTS.is_file():
+            tuning = list(pool.map(tune, [(n, r) for n in NETWORKS for r in RATES]))
+        else:
+            tuning = json.loads(RESULTS.read_text(encoding="utf-8"))["tuning"]
+        rates = {name: min((e, r) for n, r, e in tuning if n == name)[1] for name in NETWORKS}
+        print("learning rates:", rates, flush=True)
+        tasks = [
+            (name, recipe, seed, rates[name])
+            for seed in range(arguments.seeds)
+            for name in NETWORKS
+            for recipe in RECIPES
+        ]
+        runs = []
+        for result in pool.map(run, tasks):
+            runs.append(result)
+            print(
+                f"{result['network']:15} {result['recipe']:12} seed {result['seed']}: own test "
+                f"{result['curve'][-1][0]:.4f}, honest at 20 {result['honest']['20']:.4f}, at 40 "
+                f"{result['honest']['40']:.4f} ({result['seconds']:.0f} s)",
+                flush=True,
+            )
+    parameters = {n: sum(p.numel() for p in build(n).parameters()) for n in NETWORKS}
+    content = {
+        "script": "benchmarks/parentheses_study.py",
+        "machine": f"{platform.machine()}, one thread a run, torch {torch.__version__}",
+        "minutes": round((time.perf_counter() - began) / 60),
+        "sequences": SEQUENCES,
+        "batch": BATCH,
+        "training lengths": list(LENGTHS),
+        "grid lengths": list(GRID_LENGTHS),
+        "grid depths": list(GRID_DEPTHS),
+        "parameters": parameters,
+        "tuning": tuning,
+        "rates": rates,
+        "runs": runs,
+    }
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(json.dumps(content) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

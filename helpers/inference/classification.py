@@ -1,0 +1,61 @@
+"""How often a classifier of sequences is wrong: in all, by kind, by length and depth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from helpers.data.parentheses import COLOURS, count_shapes
+from helpers.data.parentheses_sets import KINDS, LabelledSequences, honest_set
+
+_CELL = 64 * 1024  # symbols read in one pass
+
+
+@torch.no_grad()
+def classify(model: nn.Module, tokens: Tensor) -> Tensor:
+    """The class (N,) that a model gives to each row of tokens (N, L): the largest of its logits.
+
+    Dropout is off; the model is left in the mode that it was in.
+    """
+    was_training = model.training
+    model.eval()
+    rows = max(1, _CELL // tokens.shape[1])
+    classes = torch.cat([model(part).argmax(1) for part in tokens.split(rows)])
+    model.train(was_training)
+    return classes
+
+
+def error(model: nn.Module, labelled: LabelledSequences) -> float:
+    """The share of sequences that get the wrong class."""
+    return float((classify(model, labelled.tokens) != labelled.labels).double().mean())
+
+
+def errors_by_kind(model: nn.Module, labelled: LabelledSequences) -> dict[str, float]:
+    """The share of wrong answers for each kind in the set, in the order of ``KINDS``."""
+    wrong = (classify(model, labelled.tokens) != labelled.labels).double()
+    present = labelled.kinds.unique().tolist()
+    return {KINDS[kind]: float(wrong[labelled.kinds == kind].mean()) for kind in present}
+
+
+def error_grid(
+    model: nn.Module,
+    lengths: Sequence[int],
+    depths: Sequence[int],
+    n: int,
+    generator: torch.Generator,
+    colours: int = COLOURS,
+) -> Tensor:
+    """Error on n honest sequences of each length and depth: (depths, lengths).
+
+    NaN where there are too few shapes for both classes.
+    """
+    grid = torch.full((len(depths), len(lengths)), torch.nan)
+    for row, depth in enumerate(depths):
+        for column, length in enumerate(lengths):
+            # Inner closings come in runs of three closings or more.
+            if depth >= 3 and length >= 2 * depth and count_shapes(length, depth):
+                labelled = honest_set(n, [length], generator, colours, depth)
+                grid[row, column] = error(model, labelled)
+    return grid

@@ -1,0 +1,376 @@
+"""Coloured parentheses against enumeration, deletion of pairs, Catalan numbers and own samples."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from helpers.contracts import next_log_probs
+from helpers.data.parentheses import (
+    ParenthesesSource,
+    are_balanced,
+    colour_shapes,
+    count_shapes,
+    depths,
+    is_balanced,
+    padding,
+    sample_balanced,
+    sample_shapes,
+    text,
+    tokens,
+)
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def balanced_by_deletion(sequence, colours: int) -> bool:
+    """Delete neighbours that open and close one colour until nothing changes; is anything left?"""
+    left = list(sequence)
+    while True:
+        for i, (a, b) in enumerate(itertools.pairwise(left)):
+            if a < colours and a + b == 2 * colours - 1:
+                del left[i : i + 2]
+                break
+        else:
+            return not left
+
+
+def strings(length: int, colours: int):
+    return itertools.product(range(2 * colours), repeat=length)
+
+
+def shapes(length: int, depth: int | None = None) -> list[tuple[int, ...]]:
+    """All balanced shapes, 0 for opening and 1 for closing, by looking at every string."""
+    found = [s for s in strings(length, 1) if balanced_by_deletion(s, 1)]
+    return [s for s in found if depth in (None, largest_height(s))]
+
+
+def largest_height(shape) -> int:
+    return max(itertools.accumulate(1 - 2 * sign for sign in shape))
+
+
+def frequencies(rows: torch.Tensor, outcomes: list) -> float:
+    """The p-value of rows (n, L) against equally likely outcomes; fails on any other row."""
+    counts = Counter(tuple(row) for row in rows.long().tolist())
+    assert set(counts) <= set(outcomes)
+    return chisquare([counts[outcome] for outcome in outcomes]).pvalue
+
+
+# Which sequences are balanced
+
+
+@pytest.mark.parametrize(
+    ("sequence", "label"),
+    [
+        ([2, 0, 9, 7, 0, 9], True),
+        ([1, 8, 3, 6], True),
+        ([0, 9, 2, 4, 5, 2, 7, 7], True),
+        ([0, 2, 7, 9, 7, 2, 7, 3], False),
+        ([1, 8, 9, 0, 1, 9], False),
+        ([1, 8, 7, 1], False),
+    ],
+)
+def test_the_lecture_s_examples(sequence, label):
+    assert is_balanced(sequence) == is_balanced(torch.tensor(sequence)) == label
+
+
+@pytest.mark.parametrize(("colours", "longest"), [(1, 10), (2, 6), (3, 4)])
+def test_stack_deletion_and_batch_agree_on_all_strings(colours, longest):
+    for length in range(1, longest + 1):
+        rows = list(strings(length, colours))
+        by_deletion = [balanced_by_deletion(row, colours) for row in rows]
+        assert [is_balanced(row, colours) for row in rows] == by_deletion
+        assert are_balanced(torch.tensor(rows), colours).tolist() == by_deletion
+        shapes = math.comb(length, length // 2) // (length // 2 + 1) if length % 2 == 0 else 0
+        assert sum(by_deletion) == shapes * colours ** (length // 2)
+
+
+def nested(colours: int):
+    """Balanced sequences, grown by enclosing and by joining."""
+
+    def grow(smaller):
+        enclosed = st.tuples(st.integers(0, colours - 1), smaller).map(
+            lambda pair: [pair[0], *pair[1], 2 * colours - 1 - pair[0]]
+        )
+        return enclosed | st.tuples(smaller, smaller).map(lambda pair: pair[0] + pair[1])
+
+    return st.recursive(st.just([]), grow, max_leaves=12)
+
+
+@given(data=st.data(), colours=st.integers(1, 5))
+@settings(deadline=None)
+def test_stack_deletion_and_batch_agree_near_the_language(data, colours):
+    sequence = data.draw(nested(colours))
+    assert is_balanced(sequence, colours)
+    edits = st.tuples(st.integers(0, len(sequence)), st.integers(0, 2 * colours - 1))
+    for place, symbol in data.draw(st.lists(edits, max_size=2)):
+        sequence[place : place + data.draw(st.integers(0, 1))] = [symbol]
+    expected = balanced_by_deletion(sequence, colours)
+    padded = sequence + [padding(colours)] * data.draw(st.integers(0, 3))
+    assert is_balanced(padded, colours) == expected
+    assert are_balanced(torch.tensor([padded], dtype=torch.long), colours).tolist() == [expected]
+
+
+def test_depths_ignore_colours_and_padding():
+    assert depths(torch.tensor([0, 6, 9, 9, 3, 10])).tolist() == [1, 0, -1, -2, -1, -1]
+
+
+def test_only_symbols():
+    with pytest.raises(ValueError, match="holds the id 11"):
+        is_balanced([0, 11])
+    with pytest.raises(ValueError, match="holds the id 10"):
+        is_balanced([0, 10, 9])
+
+
+@given(st.text(alphabet="([{<«»>}])"))
+def test_brackets_there_and_back(brackets):
+    assert text(tokens(brackets)) == brackets
+
+
+def test_brackets_of_each_colour_fit():
+    assert text(torch.arange(11)) == "([{<«»>}])"
+    assert text([0, 1], colours=1) == "()"
+    assert tokens("").shape == (0,)
+    with pytest.raises(ValueError, match="none of the brackets"):
+        tokens("(a)")
+    with pytest.raises(ValueError, match="5 colours, not for 6"):
+        text([0, 11], colours=6)
+
+
+# Counting and sampling
+
+
+@pytest.mark.parametrize("length", range(11))
+def test_counts_are_those_of_enumeration(length):
+    found = [s for s in strings(length, 1) if balanced_by_deletion(s, 1)]
+    assert count_shapes(length) == len(found)
+    by_depth = Counter(largest_height(s) if s else 0 for s in found)
+    for depth in range(length + 2):
+        assert count_shapes(length, depth) == by_depth[depth]
+
+
+def test_counts_are_catalan_numbers_and_split_by_depth():
+    for half in (50, 150):
+        catalan = math.comb(2 * half, half) // (half + 1)
+        assert count_shapes(2 * half) == catalan
+        assert sum(count_shapes(2 * half, depth) for depth in range(half + 1)) == catalan
+
+
+@pytest.mark.parametrize(("length", "depth"), [(8, None), (8, 2), (8, 3), (10, 3), (10, 4), (6, 3)])
+def test_shapes_are_equally_likely(length, depth):
+    outcomes = [tuple(1 - sign for sign in shape) for shape in shapes(length, depth)]
+    drawn = sample_shapes(20_000, length, generator(1), depth)
+    if len(outcomes) == 1:
+        assert {tuple(row) for row in drawn.long().tolist()} == set(outcomes)
+    else:
+        assert frequencies(drawn, outcomes) > 1e-3
+
+
+def test_shapes_and_colours_are_equally_likely():
+    outcomes = [s for s in strings(6, 2) if balanced_by_deletion(s, 2)]
+    assert len(outcomes) == 5 * 8
+    assert frequencies(sample_balanced(20_000, 6, generator(2), colours=2), outcomes) > 1e-3
+
+
+@given(
+    half=st.integers(1, 30), data=st.data(), colours=st.integers(1, 6), seed=st.integers(0, 2**32)
+)
+@settings(deadline=None, max_examples=40)
+def test_samples_are_balanced_and_of_the_asked_depth(half, data, colours, seed):
+    depth = data.draw(st.none() | st.integers(1, half))
+    drawn = sample_balanced(5, 2 * half, generator(seed), colours, depth)
+    assert drawn.shape == (5, 2 * half)
+    assert all(balanced_by_deletion(row, colours) for row in drawn.tolist())
+    if depth is not None:
+        assert depths(drawn, colours).amax(1).tolist() == [depth] * 5
+
+
+def test_long_sequences_have_exact_probabilities():
+    """Beyond what float64 counts: the mean height in the middle against the ratio of integers."""
+    length, n = 1200, 4000
+    drawn = depths(sample_balanced(n, length, generator(3), colours=1), 1)
+    middle = length // 2
+
+    def arcs(height: int) -> int:  # paths from 0 to this height in half the length, never below 0
+        if (middle + height) % 2:
+            return 0
+        up = (middle + height) // 2
+        return math.comb(middle, up) - math.comb(middle, up + 1)
+
+    total = sum(arcs(height) ** 2 for height in range(middle + 1))
+    assert total == count_shapes(length)
+    mean = sum(height * arcs(height) ** 2 for height in range(middle + 1)) / total
+    heights = drawn[:, middle - 1].double()
+    assert float(heights.mean()) == pytest.approx(mean, abs=3 * float(heights.std()) / n**0.5)
+
+
+def test_colours_go_to_the_openings_in_order():
+    opens = torch.tensor([[1, 1, 0, 1, 0, 0], [1, 1, 1, 0, 0, 1]]).bool()
+    drawn = colour_shapes(opens, torch.tensor([[0, 1, 2, 0], [2, 0, 1, 1]]), colours=3)
+    assert drawn.tolist() == [[0, 1, 4, 2, 3, 5], [2, 0, 1, 4, 5, 1]]
+
+
+def test_seeded():
+    first, second, other = (sample_balanced(4, 12, generator(seed)) for seed in (5, 5, 6))
+    assert torch.equal(first, second)
+    assert not torch.equal(first, other)
+
+
+@pytest.mark.parametrize(("length", "depth"), [(7, None), (0, None), (8, 5), (8, 0)])
+def test_no_such_shape(length, depth):
+    with pytest.raises(ValueError, match=f"no balanced sequence of length {length}"):
+        sample_balanced(2, length, generator(), depth=depth)
+
+
+def test_bad_counts_and_colours():
+    with pytest.raises(ValueError, match="must not be negative"):
+        count_shapes(-2)
+    with pytest.raises(ValueError, match="colours is 0"):
+        sample_balanced(2, 4, generator(), colours=0)
+
+
+# The endless text
+
+
+SOURCES = {
+    "lecture": lambda: ParenthesesSource(),
+    "two colours": lambda: ParenthesesSource(2, 0.3, 3),
+    "one colour": lambda: ParenthesesSource(1, 0.6, 2),
+    "flat": lambda: ParenthesesSource(3, 0.4, 1),
+}
+
+
+@pytest.fixture(params=SOURCES)
+def source(request) -> ParenthesesSource:
+    return SOURCES[request.param]()
+
+
+def probability(sequence, source: ParenthesesSource) -> float:
+    """Of a text from its beginning, straight from the description."""
+    result, stack = 1.0, []
+    for symbol in sequence:
+        height = len(stack)
+        opening = 1.0 if height == 0 else 0.0 if height == source.max_depth else source.p
+        if symbol < source.colours:
+            result *= opening / source.colours
+            stack.append(symbol)
+        elif stack and stack.pop() + symbol == 2 * source.colours - 1:
+            result *= 1 - opening
+        else:
+            return 0.0
+    return result
+
+
+def test_texts_have_the_probabilities_of_the_description(source):
+    """Every text of up to four tokens: its own probability, and the distribution after it."""
+    for length in range(5 if source.vocab_size < 10 else 3):
+        for context in strings(length, source.colours):
+            p = next_log_probs(source, context).exp()
+            assert p.shape == (source.vocab_size,)
+            assert float(p.sum()) == pytest.approx(1, abs=1e-12)
+            before = probability(context, source)
+            if before > 0:
+                after = [probability((*context, s), source) for s in range(source.vocab_size)]
+                assert p.tolist() == pytest.approx([q / before for q in after], abs=1e-12)
+
+
+def test_it_begins_anew_after_what_could_not_come(source):
+    first = next_log_probs(source, [])
+    closing = 2 * source.colours - 1
+    assert torch.equal(next_log_probs(source, [closing]), first)
+    too_deep = [0] * (source.max_depth + 1)
+    assert torch.equal(next_log_probs(source, too_deep), first)
+    assert torch.equal(next_log_probs(source, [0, 0, closing, closing, closing]), first)
+
+
+def test_a_batch_is_its_texts_one_at_a_time_and_states_stay_valid(source):
+    texts = torch.stack([source.sample(30, generator(seed)) for seed in range(5)])
+    texts = torch.cat([torch.full((5, 1), source.bos), texts], dim=1)
+    state, singles = source.start(5), [source.start(1) for _ in range(5)]
+    for column in texts.T:
+        before = [part.clone() for part in state]
+        rows, new = source.step(column, state)
+        for i in range(5):
+            row, singles[i] = source.step(column[i : i + 1], singles[i])
+            assert torch.equal(rows[i], row[0])
+        assert all(torch.equal(a, b) for a, b in zip(before, state))
+        state = new
+
+
+def test_samples_have_the_probabilities_of_the_description():
+    source = ParenthesesSource(2, 0.3, 3)
+    texts = [s for s in strings(5, 2) if probability(s, source) > 0]
+    draws = generator(4)
+    counts = Counter(tuple(source.sample(5, draws).tolist()) for _ in range(8000))
+    assert set(counts) <= set(texts)
+    expected = [8000 * probability(s, source) for s in texts]
+    assert sum(expected) == pytest.approx(8000)
+    assert chisquare([counts[s] for s in texts], expected).pvalue > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("colours", "p", "max_depth"), [(1, 0.4, 2), (2, 0.3, 3), (2, 0.7, 4), (3, 0.5, 3), (5, 0.2, 1)]
+)
+def test_entropy_rate_of_the_chain_of_stacks(colours, p, max_depth):
+    """The text as a Markov chain whose states are all the stacks, one row for each."""
+    stacks = [s for n in range(max_depth + 1) for s in itertools.product(range(colours), repeat=n)]
+    number = {stack: i for i, stack in enumerate(stacks)}
+    chain = np.zeros((len(stacks), len(stacks)))
+    for stack, i in number.items():
+        opening = 1.0 if not stack else 0.0 if len(stack) == max_depth else p
+        if opening < 1:
+            chain[i, number[stack[:-1]]] = 1 - opening
+        if opening > 0:
+            for colour in range(colours):
+                chain[i, number[(*stack, colour)]] = opening / colours
+    # The heights alternate between even and odd: the mean of two steps has one limit.
+    limit = np.linalg.matrix_power((np.eye(len(stacks)) + chain) / 2, 4096)[0]
+    rows = -(chain * np.log(np.where(chain > 0, chain, 1))).sum(1)
+    source = ParenthesesSource(colours, p, max_depth)
+    assert source.entropy_rate() == pytest.approx(float(limit @ rows), rel=1e-9)
+    shares = [sum(limit[number[s]] for s in stacks if len(s) == h) for h in range(max_depth + 1)]
+    assert source.stationary.tolist() == pytest.approx(shares, rel=1e-9)
+
+
+def test_entropy_rate_of_pairs_in_a_row():
+    """Depth 1: one colour for every two tokens."""
+    assert ParenthesesSource(4, 0.4, 1).entropy_rate() == pytest.approx(math.log(4) / 2)
+
+
+def test_entropy_rate_is_the_long_run_loss(source):
+    texts = torch.stack([source.sample(700, generator(seed)) for seed in range(100)])
+    state, previous, losses = source.start(100), torch.full((100,), source.bos), []
+    for column in texts.T:
+        log_probs, state = source.step(previous, state)
+        losses.append(-log_probs.gather(1, column[:, None])[:, 0])
+        previous = column
+    means = torch.stack(losses)[200:].mean(0)  # (100,), from when the beginning is forgotten
+    error = float(means.std()) / 10
+    assert error < 0.02
+    assert float(means.mean()) == pytest.approx(source.entropy_rate(), abs=max(3 * error, 1e-9))
+
+
+def test_heights_never_leave_the_band(source):
+    heights = depths(source.sample(5000, generator(1)), source.colours)
+    assert (int(heights.min()), int(heights.max())) == (0, source.max_depth)
+
+
+@pytest.mark.parametrize("arguments", [(0,), (2, 0.0), (2, 1.0), (2, 0.4, 0)])
+def test_bad_sources(arguments):
+    with pytest.raises(ValueError, match="expected"):
+        ParenthesesSource(*arguments)
+
+
+def test_no_empty_text():
+    with pytest.raises(ValueError, match="n is 0"):
+        ParenthesesSource().sample(0, generator())

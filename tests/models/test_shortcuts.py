@@ -1,0 +1,238 @@
+"""What rules that know less than the language see of each set, against exact values."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.stats import chi2, chisquare
+
+from helpers.data.parentheses import depths, is_balanced, sample_balanced
+from helpers.data.parentheses_sets import (
+    LabelledSequences,
+    honest_set,
+    lecture_hard_set,
+    lecture_set,
+    lecture_test_set,
+    near_miss_set,
+)
+from helpers.models.shortcuts import (
+    SHORTCUTS,
+    adjacent_pairs,
+    bigram_accuracy,
+    colour_counts_match,
+    colours_ignored,
+    even_length,
+    first_and_last,
+    length_accuracy,
+    pairs_within,
+    shortcut_accuracies,
+)
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+# The rules
+
+
+def test_rules_on_examples():
+    rows = {
+        "()": (True, True, True, True, True),
+        "([)]": (True, True, False, True, True),
+        "([)": (False, False, False, True, False),
+        "(]": (False, True, False, True, True),
+        ")(": (True, False, False, False, True),
+        "([{}])(": (False, False, False, False, False),
+        "(([][))": (False, False, False, True, False),
+        "([<>)]": (True, True, True, True, True),
+    }
+    signs, longest = "([{<«»>}])", max(map(len, rows))
+    tokens = torch.tensor(
+        [[signs.index(s) for s in row] + [10] * (longest - len(row)) for row in rows]
+    )
+    rules = (colour_counts_match, colours_ignored, adjacent_pairs, first_and_last, even_length)
+    assert list(zip(*(rule(tokens).tolist() for rule in rules))) == list(rows.values())
+    assert list(SHORTCUTS.values()) == list(rules)
+
+
+@given(half=st.integers(3, 10), seed=st.integers(0, 2**32), width=st.integers(1, 20))
+@settings(deadline=None, max_examples=40)
+def test_pairs_within_a_window_are_those_that_every_window_sees(half, seed, width):
+    """A pair shows in a window where, between its ends, all that opens closes."""
+    labelled = honest_set(8, [2 * half], generator(seed), colours=3)
+    for row, good in zip(labelled.tokens.tolist(), pairs_within(labelled.tokens, width, 3)):
+        signs = [int(symbol >= 3) for symbol in row]
+        betrayed = any(
+            signs[i] == 0
+            and signs[j] == 1
+            and is_balanced(signs[i + 1 : j], 1)
+            and row[i] + row[j] != 5
+            for i, j in itertools.combinations(range(len(row)), 2)
+            if j - i < width
+        )
+        assert bool(good) != betrayed
+
+
+def test_a_window_sees_the_more_of_the_exchange_the_wider_it_is():
+    labelled = honest_set(10_000, range(6, 41, 2), generator(1))
+    right = [
+        float(((pairs_within(labelled.tokens, width)) == (labelled.labels == 1)).double().mean())
+        for width in (2, 4, 8, 20, 40)
+    ]
+    assert right[0] == 0.5
+    assert right == sorted(set(right))
+    assert right[-1] == 1
+
+
+def test_balanced_sequences_satisfy_every_rule():
+    tokens = sample_balanced(500, 20, generator(1), colours=3)
+    assert all(rule(tokens, 3).all() for rule in SHORTCUTS.values())
+
+
+def exact_lecture_accuracies(colours: int) -> dict[str, float]:
+    """Of the rules on the practical's training set: 1 - P(an unbalanced string passes).
+
+    Counts by an exponential generating function, shapes by Catalan numbers, neighbours by a
+    transfer matrix over symbols.
+    """
+    size, passes = 2 * colours, {name: [] for name in SHORTCUTS}
+    for half in range(2, 11):
+        length, strings = 2 * half, size ** (2 * half)
+        balanced = math.comb(length, half) // (half + 1) * colours**half
+        series = [Fraction(1)] + [Fraction(0)] * half
+        for _ in range(colours):
+            one = [Fraction(1, math.factorial(k) ** 2) for k in range(half + 1)]
+            series = [sum(series[i] * one[k - i] for i in range(k + 1)) for k in range(half + 1)]
+        counts = int(series[half] * math.factorial(length))
+        shapes = math.comb(length, half) // (half + 1) * colours**length
+        steps = [
+            [int(not (a < colours <= b) or a + b == size - 1) for b in range(size)]
+            for a in range(size)
+        ]
+        ways = [int(a < colours) for a in range(size)]
+        for _ in range(length - 1):
+            ways = [sum(w * steps[a][b] for a, w in enumerate(ways)) for b in range(size)]
+        numbers = (counts, shapes, sum(ways[colours:]), strings // 4, strings)
+        for name, number in zip(passes, numbers):
+            passes[name].append(Fraction(number - balanced, strings))
+    return {name: float(1 - sum(values) / 2 / len(values)) for name, values in passes.items()}
+
+
+def test_the_practical_s_training_set_can_be_solved_by_counting():
+    n, exact = 40_000, exact_lecture_accuracies(5)
+    labelled = lecture_set(n, generator(1))
+    measured = shortcut_accuracies(labelled)
+    for name, accuracy in exact.items():
+        error = (accuracy * (1 - accuracy) / n) ** 0.5
+        assert measured[name] == pytest.approx(accuracy, abs=3.5 * error), name
+    assert exact["colour counts match"] > 0.996
+    assert exact["adjacent pairs"] > 0.994
+    assert exact["colours ignored"] > 0.975
+    assert measured["logistic regression on pairs"] > 0.95
+    lengths = Counter(labelled.lengths.tolist())
+    assert set(lengths) == set(range(4, 21, 2))
+    assert chisquare(list(lengths.values())).pvalue > 1e-3
+
+
+def test_the_practical_s_test_sets_can_be_told_apart_by_length():
+    """Only one in nine of the first one's negatives is as long as all positives: 1 - 1/18."""
+    n = 20_000
+    first = shortcut_accuracies(lecture_test_set(n, generator(1)))
+    error = (1 / 18 * 17 / 18 / (n / 2)) ** 0.5
+    assert first["length"] == pytest.approx(1 - 1 / 18, abs=3.5 * error)
+    second = shortcut_accuracies(lecture_hard_set(n, generator(1)))
+    assert second["length"] == second["parity of the length"] == 1
+    assert first["colours ignored"] == second["colours ignored"] == 1
+
+
+# The honest set leaves the shortcuts nothing
+
+
+def test_shortcuts_stay_at_chance_on_the_honest_set():
+    """Fixed rules answer "balanced" to everything; lengths are the same in both classes."""
+    n = 40_000
+    labelled = honest_set(n, range(6, 41, 2), generator(1))
+    for name, rule in SHORTCUTS.items():
+        assert rule(labelled.tokens).all(), name
+    measured = shortcut_accuracies(labelled)
+    assert set(measured) == {*SHORTCUTS, "length", "logistic regression on pairs"}
+    assert len(measured) == len(SHORTCUTS) + 2
+    error = 0.5 / (n / 2) ** 0.5
+    for name, accuracy in measured.items():
+        # A fitted direction may lie a little off the middle of both classes, to either side.
+        slack = 3 if name in SHORTCUTS or name == "length" else 5
+        assert accuracy == pytest.approx(0.5, abs=slack * error), name
+
+
+@pytest.mark.parametrize(("colours", "lengths"), [(5, range(6, 25, 2)), (2, [8, 12])])
+def test_no_linear_trace_of_the_exchange(colours, lengths):
+    """Hotelling's test: the mean counts of neighbours are the same in both classes."""
+    labelled = honest_set(60_000, lengths, generator(7), colours)
+    x = bigram_counts(labelled)
+    y = labelled.labels.numpy() == 1
+    difference = x[y].mean(0) - x[~y].mean(0)
+    covariance = np.cov(x[y].T) / y.sum() + np.cov(x[~y].T) / (~y).sum()
+    rank = np.linalg.matrix_rank(covariance, tol=1e-9)
+    statistic = difference @ np.linalg.pinv(covariance, rcond=1e-6, hermitian=True) @ difference
+    assert chi2.sf(statistic, rank) > 1e-3
+    assert rank >= 2 * colours
+
+
+def bigram_counts(labelled: LabelledSequences) -> np.ndarray:
+    size, tokens = 2 * labelled.colours, labelled.tokens.numpy()
+    x = np.zeros((len(tokens), size * size))
+    for left, right in itertools.pairwise(tokens.T):
+        rows = np.flatnonzero(right < size)
+        np.add.at(x, (rows, left[rows] * size + right[rows]), 1)
+    return x
+
+
+def test_logistic_regression_is_that_of_a_general_optimizer():
+    """The same penalised loss on the same features, put together again and given to scipy."""
+    labelled = near_miss_set(3000, [6, 8, 10], generator(1), ["wrong_order", "truncated"], 2)
+    depth = depths(labelled.tokens, 2).amax(1).numpy()
+    x = np.column_stack([bigram_counts(labelled), labelled.lengths.numpy(), depth])
+    train, test = x[:1500], x[1500:]
+    scale = train.std(0, ddof=1)
+    used = scale > 0
+    mean, scale = train.mean(0)[used], scale[used]
+    train = np.column_stack([(train[:, used] - mean) / scale, np.ones(1500)])
+    test = np.column_stack([(test[:, used] - mean) / scale, np.ones(1500)])
+    sign = 2 * labelled.labels.numpy() - 1
+
+    def loss(w):
+        margin = sign[:1500] * (train @ w)
+        p = -sign[:1500] / (1 + np.exp(margin)) / 1500
+        return np.logaddexp(0, -margin).mean() + 0.5e-3 * w @ w, train.T @ p + 1e-3 * w
+
+    w = minimize(loss, np.zeros(train.shape[1]), jac=True, tol=1e-12).x
+    expected = float((((test @ w) > 0) == (sign[1500:] > 0)).mean())
+    got = bigram_accuracy(labelled.take(slice(1500)), labelled.take(slice(1500, None)))
+    assert got == pytest.approx(expected, abs=2 / 1500)
+    assert 0.6 < got < 1
+
+
+@given(
+    data=st.lists(st.tuples(st.integers(1, 6), st.booleans()), min_size=2, max_size=20),
+)
+@settings(deadline=None, max_examples=60)
+def test_length_accuracy_is_the_best_threshold(data):
+    """On the set it was fitted to, no threshold does better in either direction."""
+    tokens = torch.full((len(data), 6), 10)
+    for row, (length, _) in enumerate(data):
+        tokens[row, :length] = 0
+    labels = torch.tensor([int(y) for _, y in data])
+    labelled = LabelledSequences(tokens, labels, 1 - labels)
+    right = [sum((n >= k) == y for n, y in data) for k in range(8)]
+    best = max(max(r, len(data) - r) for r in right) / len(data)
+    assert length_accuracy(labelled, labelled) == pytest.approx(best)
