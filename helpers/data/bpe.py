@@ -1,9 +1,10 @@
 """Byte-level byte-pair encoding: the tokenizer of GPT-2, trained on any text.
 
-A text is cut into pre-tokens by GPT-2's pattern. A pre-token is the sequence of its UTF-8 bytes;
-merges, learned from the most frequent pair of neighbours on, join these bytes into longer tokens
-that never reach beyond the pre-token. So every text can be encoded, and no token stands for unknown
-text. What is a letter or a number is as in the version of Unicode that ``regex`` knows.
+A text is cut into pre-tokens by a pattern, GPT-2's if no other is given. A pre-token is the
+sequence of its UTF-8 bytes; merges, learned from the most frequent pair of neighbours on, join
+these bytes into longer tokens that never reach beyond the pre-token. So every text can be encoded,
+and no token stands for unknown text. What is a letter or a number is as in the version of Unicode
+that ``regex`` knows.
 
 Sources: Sennrich, Haddow and Birch (2016), "Neural Machine Translation of Rare Words with Subword
 Units", section 3.2; Radford et al. (2019), "Language Models are Unsupervised Multitask Learners",
@@ -28,9 +29,7 @@ from torch import Tensor
 from helpers.data.tokenizers import TokenizerError, checked_ids, read_saved, write_saved
 
 END_OF_TEXT = "<|endoftext|>"
-_split = regex.compile(
-    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-).findall
+GPT2_PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
 # GPT-2 numbers the bytes that print first; its files write the n-th of the others as U+0100 + n.
 _PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
@@ -46,7 +45,7 @@ _CACHED = 1 << 16  # pre-tokens
 
 
 class BPETokenizer:
-    """Byte-level byte-pair encoding with GPT-2's pre-tokens; decode(encode(s)) == s.
+    """Byte-level byte-pair encoding; decode(encode(s)) == s.
 
     Ids 0 to 255 are the bytes in GPT-2's order, ``256 + i`` is the token that merge ``i`` makes,
     and the special tokens come last.
@@ -54,15 +53,21 @@ class BPETokenizer:
     Args:
         merges: pairs of ids, in the order in which they were learned.
         special_tokens: strings such as ``"<|endoftext|>"``, each of them one token.
+        pattern: a regular expression (of ``regex``, without capturing groups) whose matches, from
+            left to right, are the pre-tokens; it must match all of a text. GPT-2's by default.
 
     Raises:
         TokenizerError: a merge joins a token that is not there yet or makes one that is; a special
-            token is empty or stands twice.
+            token is empty or stands twice; the pattern is no regular expression, or has groups.
     """
 
     def __init__(
-        self, merges: Iterable[tuple[int, int]], special_tokens: Sequence[str] = ()
+        self,
+        merges: Iterable[tuple[int, int]],
+        special_tokens: Sequence[str] = (),
+        pattern: str = GPT2_PATTERN,
     ) -> None:
+        self._pre_token = _compiled(pattern)
         self.merges = [(int(a), int(b)) for a, b in merges]
         self._tokens = [bytes([byte]) for byte in _BYTES]
         for i, (a, b) in enumerate(self.merges):
@@ -83,7 +88,12 @@ class BPETokenizer:
 
     @classmethod
     def train(
-        cls, text: str, vocab_size: int, special_tokens: Sequence[str] = (), min_count: int = 2
+        cls,
+        text: str,
+        vocab_size: int,
+        special_tokens: Sequence[str] = (),
+        min_count: int = 2,
+        pattern: str = GPT2_PATTERN,
     ) -> BPETokenizer:
         """Learn merges from a text, each of the pair of neighbours that is then most frequent.
 
@@ -96,12 +106,13 @@ class BPETokenizer:
                 once no pair occurs ``min_count`` times.
             special_tokens: as of the class.
             min_count: how often a pair must occur to be merged.
+            pattern: as of the class.
 
         Raises:
-            TokenizerError: the text is empty or holds a lone surrogate; ``vocab_size`` has no room
-                for the bytes and the special tokens.
+            TokenizerError: the text is empty, holds a lone surrogate or is not all matched by the
+                pattern; ``vocab_size`` has no room for the bytes and the special tokens.
         """
-        special = _pattern_of(special_tokens)
+        special, pre_token = _pattern_of(special_tokens), _compiled(pattern)
         smallest = 256 + len(special_tokens)
         if vocab_size < smallest:
             raise TokenizerError(
@@ -112,19 +123,28 @@ class BPETokenizer:
             raise TokenizerError(f"min_count is {min_count}: a pair must occur at least once.")
         _check_encodable(text)
         parts = special.split(text)[::2] if special else [text]
-        words = Counter(chain.from_iterable(map(_split, parts)))
+        words = Counter(chain.from_iterable(_pre_tokens(pre_token, part) for part in parts))
         if not words:
             raise TokenizerError("There is no text to train on: give one that is not empty.")
-        return cls(_learn(words, vocab_size - smallest, min_count), special_tokens)
+        return cls(_learn(words, vocab_size - smallest, min_count), special_tokens, pattern)
 
     @property
     def vocab_size(self) -> int:
         """V: the 256 bytes, the merges and the special tokens."""
         return len(self._tokens)
 
+    @property
+    def pattern(self) -> str:
+        """The regular expression that cuts a text into pre-tokens."""
+        return self._pre_token.pattern
+
     def split(self, text: str) -> list[str]:
-        """The pre-tokens of a text by GPT-2's pattern; together they are the text."""
-        return _split(text)
+        """The pre-tokens of a text; together they are the text.
+
+        Raises:
+            TokenizerError: the pattern does not match all of the text.
+        """
+        return _pre_tokens(self._pre_token, text)
 
     def encode(self, text: str, special: bool = False) -> Tensor:
         """Ids (T,) of a text.
@@ -133,12 +153,13 @@ class BPETokenizer:
         encoded like any others: the safe way with text from outside.
 
         Raises:
-            TokenizerError: the text holds a lone surrogate, which UTF-8 cannot write.
+            TokenizerError: the text holds a lone surrogate, which UTF-8 cannot write, or what the
+                pattern does not match.
         """
         _check_encodable(text)
         parts = self._special.split(text) if special and self._special else [text]
         words = (
-            [[self.special_ids[part]]] if i % 2 else map(self._cache.__getitem__, _split(part))
+            [[self.special_ids[part]]] if i % 2 else map(self._cache.__getitem__, self.split(part))
             for i, part in enumerate(parts)
         )
         ids = chain.from_iterable(chain.from_iterable(words))
@@ -162,17 +183,18 @@ class BPETokenizer:
         return self._tokens[checked_ids([token], self.vocab_size)[0]]
 
     def save(self, path: str | Path) -> None:
-        """Write the special tokens and, in GPT-2's notation, the merges as JSON."""
+        """Write the pattern, the special tokens and, in GPT-2's notation, the merges as JSON."""
         signs = [_signs(token) for token in self._tokens]
         merges = [f"{signs[a]} {signs[b]}" for a, b in self.merges]
-        content = {"special_tokens": self.special_tokens, "merges": merges}
+        content = {"pattern": self.pattern, "special_tokens": self.special_tokens, "merges": merges}
         write_saved(path, {"type": "byte pairs", **content})
 
     @classmethod
     def load(cls, path: str | Path) -> BPETokenizer:
         """Read what ``save`` wrote."""
         merges = _parsed(read_saved(path, "byte pairs", "merges", list), path)
-        return cls(merges, read_saved(path, "byte pairs", "special_tokens", list))
+        special_tokens = read_saved(path, "byte pairs", "special_tokens", list)
+        return cls(merges, special_tokens, read_saved(path, "byte pairs", "pattern", str))
 
     @classmethod
     def from_gpt2_files(
@@ -316,6 +338,30 @@ def _learn(words: Counter[str], n_merges: int, min_count: int) -> list[tuple[int
                     places[made].append(place)
                     came_up.add(made)
     return merges
+
+
+def _compiled(pattern: str) -> regex.Pattern[str]:
+    try:
+        compiled = regex.compile(pattern)
+    except (regex.error, TypeError) as error:
+        raise TokenizerError(
+            f"The pattern {pattern!r} is no regular expression ({error}): see the default, "
+            "GPT2_PATTERN."
+        ) from None
+    if compiled.groups:
+        raise TokenizerError(f"The pattern {pattern!r} has a group: write (?:...) for (...).")
+    return compiled
+
+
+def _pre_tokens(pattern: regex.Pattern[str], text: str) -> list[str]:
+    """All matches of a pattern; a TokenizerError if they are not all of the text."""
+    words = pattern.findall(text)
+    if sum(map(len, words)) < len(text):
+        raise TokenizerError(
+            f"The pattern {pattern.pattern!r} leaves out {pattern.sub('', text)[:9]!r}: end it "
+            r"with an alternative for all other text, such as |\S+|\s+."
+        )
+    return words
 
 
 def _pattern_of(special_tokens: Sequence[str]) -> re.Pattern[str] | None:

@@ -49,8 +49,10 @@ class LiveCurve:
         floor: Mapping[str, float] | None = None,
         validation_ylabel: str | None = None,
         total: int | None = None,
+        unit: str = "tokens",
     ) -> None:
         self.ylabel, self.validation_ylabel, self.total = ylabel, validation_ylabel, total
+        self.unit = unit
         self.floor = dict(floor or {})
         self.steps: list[int] = []
         self.losses: list[float] = []
@@ -102,14 +104,14 @@ class LiveCurve:
         """What the curve shows, with its last numbers."""
         if self.last is None:
             return "No step of training has been made."
-        unit = self.validation_ylabel or self.ylabel
         words = (
-            f"Training loss over {self.last.step:,} steps and {self.last.tokens:,} tokens "
+            f"Training loss over {self.last.step:,} steps and {self.last.tokens:,} {self.unit} "
             f"({self.last.seconds:.0f} s): the mean of the last steps is "
             f"{smooth(self.losses)[-1]:.3f} {self.ylabel}"
         )
         if self.validations:
-            words += f", validation stands at {self.validations[-1][1]:.3f} {unit}"
+            measured_in = self.validation_ylabel or self.ylabel
+            words += f", validation stands at {self.validations[-1][1]:.3f} {measured_in}"
         if self.floor:
             lines = ", ".join(f"{name} at {value:.3f}" for name, value in self.floor.items())
             words += f"; dashed: {lines}"
@@ -123,6 +125,7 @@ def watch(
     ylabel: str = "nats per token",
     floor: Mapping[str, float] | None = None,
     validation_ylabel: str | None = None,
+    unit: str = "tokens",
     caption: str = "",
     every_seconds: float = 0.5,
 ) -> Iterator[R]:
@@ -141,6 +144,7 @@ def watch(
             of its own.
         validation_ylabel: the unit of the validation where it is not that of the loss, such as
             "bits per byte".
+        unit: what the records' ``tokens`` count, in the caption; each target of a batch is one.
         caption: stands before the measured words of the caption.
         every_seconds: the least time between two drawings; drawing takes about 0.1 s.
 
@@ -149,9 +153,8 @@ def watch(
     """
     if every_seconds < 0:
         raise ValueError(f"every_seconds must be zero or more, not {every_seconds}.")
-    return _watch(
-        records, LiveCurve(ylabel, floor, validation_ylabel, total), caption, every_seconds
-    )
+    curve = LiveCurve(ylabel, floor, validation_ylabel, total, unit)
+    return _watch(records, curve, caption, every_seconds)
 
 
 def smooth(values: list[float]) -> list[float]:

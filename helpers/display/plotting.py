@@ -84,6 +84,7 @@ def heatmap(
     high: float | None = None,
     missing: str = "no value",
     cmap: str = "cividis",
+    tokens: bool = True,
     title: str = "",
     ax: Axes | None = None,
 ) -> Axes:
@@ -98,6 +99,7 @@ def heatmap(
         value_label: what the colours mean, with the unit; stands beside the colour bar.
         annotate: True writes the numbers into the cells; a format such as ".1f" may be given.
         low, high: the ends of the colour scale; the matrix' own by default.
+        tokens: False where the labels are names rather than tokens: their spaces stay spaces.
 
     Raises:
         ValueError: if the matrix is empty or not two-dimensional, or the labels do not fit it.
@@ -123,7 +125,8 @@ def heatmap(
         low, high = low or 0.0, 1.0 if high is None else high
     image = ax.imshow(values, cmap=cmap, vmin=low, vmax=high, aspect="equal", interpolation="none")
     size = max(8.0, min(13.0, 330 / max(rows, columns, 1)))
-    _label_cells(ax, _visible(row_labels), _visible(column_labels), size)
+    visible = _visible if tokens else list
+    _label_cells(ax, visible(row_labels), visible(column_labels), size)
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
     place = "top" if 2 * rows < columns else "right"
     bar = ax.figure.colorbar(image, ax=ax, location=place, fraction=0.05, pad=0.02, shrink=0.9)

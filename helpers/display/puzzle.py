@@ -182,13 +182,13 @@ def score_text(puzzle: RulePuzzle) -> str:
 
 def table_html(puzzle: RulePuzzle) -> str:
     """What is known: the answers, the newest first, then what is solved from the start."""
-    rows = [["–", text, "–", puzzle.name(kind), "solved for you"] for text, kind in puzzle.solved]
+    rows = [["–", text, "–", puzzle.name(kind), "solved"] for text, kind in puzzle.solved]
     for i, right in enumerate(puzzle.verdicts):
         text, kind = puzzle.asked[i]
         verdict = "✓ right" if right else "✗ wrong"
         given = puzzle.name(puzzle.given[i])
         rows.insert(0, [str(i + 1), text, given, puzzle.name(kind), verdict])
-    heads = ["number", "sequence", "your answer", "true class", "verdict"]
+    heads = ["number", "sequence", "your answer", "truth", "verdict"]
     cell = 'style="padding: 3px 12px; text-align: left"'
     lines = ["".join(f'<th scope="col" {cell}>{name}</th>' for name in heads)]
     for row in rows:

@@ -18,13 +18,12 @@ second bias, which is added to the first.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-State = Any  # of one cell: h (B, H), or for an LSTM the pair (h, C)
+from helpers.models.sequence_layout import State, each, make_layout, parts, split_rows
 
 
 class RecurrentCell(nn.Module):
@@ -259,7 +258,7 @@ class Recurrent(nn.Module):
             ValueError: shapes, lengths or a state that do not fit.
         """
         self._check(x, state)
-        layout = _layout(lengths, *x.shape[:2], x.device)
+        layout = make_layout(lengths, *x.shape[:2], x.device)
         rows, ends = layout.pack(x), []  # (N, D) or (N,), N tokens in all
         for number in range(0, len(self.cells), self.directions):
             if number:
@@ -288,8 +287,8 @@ class Recurrent(nn.Module):
                 "A network that reads in both directions cannot go on from a state, because its "
                 "backward half begins at the end of the text: give it the whole text at once."
             )
-        given = [[tuple(part.shape) for part in _parts(one)] for one in state]
-        wanted = [[(len(x), part.shape[1]) for part in _parts(one)] for one in self.start(1)]
+        given = [[tuple(part.shape) for part in parts(one)] for one in state]
+        wanted = [[(len(x), part.shape[1]) for part in parts(one)] for one in self.start(1)]
         if given != wanted:
             raise ValueError(f"The state holds, by layer, the shapes {given}; expected {wanted}.")
 
@@ -355,108 +354,11 @@ def _run(
     outputs, ended, running = [], [], sizes[0]
     for now, size in zip(projected.split(sizes), sizes, strict=True):  # (B_t, G H)
         if size < running:
-            state, gone = _split(state, size, running - size)
+            state, gone = split_rows(state, size, running - size)
             ended.append(gone)
             running = size
         h, state = cell.step(now, state)
         outputs.append(h)
     if ended:
-        state = _each(lambda *parts: torch.cat(parts), state, *reversed(ended))
+        state = each(lambda *parts: torch.cat(parts), state, *reversed(ended))
     return torch.cat(outputs), state
-
-
-class _Equal:
-    """The order in which the steps read a batch of equal lengths: time by time."""
-
-    def __init__(self, batch_size: int, length: int) -> None:
-        self.sizes, self.shape = [batch_size] * length, (length, batch_size)
-
-    def pack(self, x: Tensor) -> Tensor:
-        """(B, T, ...) -> rows (N, ...)."""
-        return x.transpose(0, 1).flatten(0, 1)
-
-    def unpack(self, rows: Tensor) -> Tensor:
-        """Rows (N, H) -> (B, T, H)."""
-        return rows.unflatten(0, self.shape).transpose(0, 1)
-
-    def flip(self, rows: Tensor) -> Tensor:
-        """Every sequence from its last token to its first."""
-        return rows.unflatten(0, self.shape).flip(0).flatten(0, 1)
-
-    def sort(self, state: State) -> State:
-        """A state in the batch's order -> in the order of the rows; ``unsort`` undoes it."""
-        return state
-
-    unsort = sort
-
-
-class _Ragged:
-    """The same for unequal lengths: time by time, at each the longest sequence first.
-
-    Padding has no row: it costs nothing and leaks into nothing.
-    """
-
-    def __init__(self, lengths: Tensor, length: int, device: torch.device) -> None:
-        lengths, order = lengths.cpu().sort(descending=True, stable=True)
-        running = torch.arange(length)[:, None] < lengths  # (T, B)
-        counts = running.sum(1)  # (T,)
-        first = counts.cumsum(0) - counts  # (T,), the row in which each step begins
-        time, rank = running.nonzero(as_tuple=True)  # (N,)
-        self.sizes, self.shape = [n for n in counts.tolist() if n], (len(lengths), length)
-        self.order, self.back = order.to(device), order.argsort().to(device)
-        self.places = (order[rank] * length + time).to(device)
-        self.flipped = (first[lengths[rank] - 1 - time] + rank).to(device)
-
-    def pack(self, x: Tensor) -> Tensor:
-        return x.flatten(0, 1).index_select(0, self.places)
-
-    def unpack(self, rows: Tensor) -> Tensor:
-        padded = rows.new_zeros(self.shape[0] * self.shape[1], rows.shape[1])
-        return padded.index_copy(0, self.places, rows).unflatten(0, self.shape)
-
-    def flip(self, rows: Tensor) -> Tensor:
-        return rows.index_select(0, self.flipped)
-
-    def sort(self, state: State) -> State:
-        return _each(lambda part: part.index_select(0, self.order), state)
-
-    def unsort(self, state: State) -> State:
-        return _each(lambda part: part.index_select(0, self.back), state)
-
-
-def _layout(
-    lengths: Tensor | None, batch_size: int, length: int, device: torch.device
-) -> _Equal | _Ragged:
-    if lengths is None:
-        return _Equal(batch_size, length)
-    lengths = torch.as_tensor(lengths)
-    if lengths.shape != (batch_size,) or lengths.is_floating_point():
-        raise ValueError(
-            f"lengths has the shape {tuple(lengths.shape)} and the type {lengths.dtype}; expected "
-            f"one whole number for each of the {batch_size} sequences."
-        )
-    shortest, longest = int(lengths.min()), int(lengths.max())
-    if not 1 <= shortest <= longest <= length:
-        raise ValueError(
-            f"The lengths go from {shortest} to {longest}; expected 1 to {length}, because every "
-            f"sequence needs a token and x holds {length} positions."
-        )
-    return _Equal(batch_size, length) if shortest == length else _Ragged(lengths, length, device)
-
-
-def _parts(state: State) -> tuple[Tensor, ...]:
-    return state if isinstance(state, tuple) else (state,)
-
-
-def _each(function: Callable[..., Tensor], *states: State) -> State:
-    """A function of tensors, applied to states: once, or to each part of a pair."""
-    if isinstance(states[0], tuple):
-        return tuple(function(*parts) for parts in zip(*states, strict=True))
-    return function(*states)
-
-
-def _split(state: State, *sizes: int) -> tuple[State, ...]:
-    """A state's first rows, and the rest."""
-    if isinstance(state, tuple):
-        return tuple(zip(*(part.split(sizes) for part in state), strict=True))
-    return state.split(sizes)

@@ -16,10 +16,19 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tokenizers import AddedToken, ByteLevelBPETokenizer, pre_tokenizers
+from tokenizers import (
+    AddedToken,
+    ByteLevelBPETokenizer,
+    Regex,
+    Tokenizer,
+    decoders,
+    models,
+    pre_tokenizers,
+    trainers,
+)
 
 from helpers.data import bpe, corpora
-from helpers.data.bpe import END_OF_TEXT, BPETokenizer
+from helpers.data.bpe import END_OF_TEXT, GPT2_PATTERN, BPETokenizer
 from helpers.data.tokenizers import TokenizerError
 
 # A code point may be a letter in one version of Unicode and unassigned in another.
@@ -124,6 +133,44 @@ def test_the_same_merges_and_ids_as_the_library(name, min_count, tmp_path):
         assert ours.decode(ours.encode(text)) == text
 
 
+# Single digits; groups of up to three, as GPT-4's tokenizer cuts them; the whole text as one word.
+PATTERNS = [
+    GPT2_PATTERN.replace(r" ?\p{N}+", r"\p{N}"),
+    r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+|\s+",
+    r"[\s\S]+",
+]
+
+
+def library_with(pattern, text, vocab_size):
+    theirs = Tokenizer(models.BPE())
+    theirs.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(pattern), behavior="isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    theirs.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocab_size, min_frequency=2, initial_alphabet=alphabet, show_progress=False
+    )
+    theirs.train_from_iterator([text], trainer)
+    return theirs
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_another_pattern_against_the_library(pattern):
+    ours = BPETokenizer.train(SAMPLE, 330, pattern=pattern)
+    theirs = library_with(pattern, SAMPLE, 330)
+    assert ours.split(SAMPLE) == [
+        SAMPLE[i:j] for _, (i, j) in theirs.pre_tokenizer.pre_tokenize_str(SAMPLE)
+    ]
+    signs = [bpe._signs(ours.token_bytes(i)) for i in ours.encode(SAMPLE).tolist()]
+    assert [theirs.token_to_id(sign) for sign in signs] == theirs.encode(SAMPLE).ids
+    assert ours.decode(ours.encode(SAMPLE)) == SAMPLE
+    assert ours.merges != BPETokenizer.train(SAMPLE, 330).merges
+
+
 def test_special_tokens_as_the_library_adds_them():
     special = [END_OF_TEXT, "<|user|>", "<|user|>s"]
     documents = ["The tea is ready. ", "\n Tea and bread at the", "the the the"]
@@ -217,6 +264,12 @@ def test_saved_and_loaded(tokenizer, tmp_path):
     assert again.special_ids == tokenizer.special_ids
     assert "Ġ t" in (tmp_path / "t.json").read_text(encoding="utf-8")
     assert [p.name for p in tmp_path.iterdir()] == ["t.json"]
+    assert again.pattern == GPT2_PATTERN
+    digits = BPETokenizer.train("1948 1948", 300, pattern=PATTERNS[0])
+    digits.save(tmp_path / "t.json")
+    again = BPETokenizer.load(tmp_path / "t.json")
+    assert again.pattern == PATTERNS[0]
+    assert again.split("in 1948") == ["in", " ", "1", "9", "4", "8"]
 
 
 def test_a_small_vocabulary_in_the_form_of_gpt2(tmp_path):
@@ -276,6 +329,23 @@ def test_bad_training(arguments, message):
         BPETokenizer.train(*arguments)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("(", "no regular expression"),
+        (None, "no regular expression"),
+        (r"(\w)+|\W", r"has a group: write \(\?:"),
+        (r"\w+", r"leaves out ' '"),
+        ("", r"leaves out 'the tea'"),
+    ],
+)
+def test_bad_patterns(pattern, message):
+    with pytest.raises(TokenizerError, match=message):
+        BPETokenizer.train("the tea", 300, pattern=pattern)
+    with pytest.raises(TokenizerError, match=message):
+        BPETokenizer([], pattern=pattern).encode("the tea")
+
+
 def test_bad_text_and_ids(tokenizer):
     with pytest.raises(TokenizerError, match="surrogate"):
         tokenizer.encode("tea \udcff")
@@ -307,6 +377,9 @@ def test_bad_files(tmp_path):
         with pytest.raises(TokenizerError, match=r"Merge 1 of .* does not join"):
             BPETokenizer.load(path)
     path.write_text(start + '"merges": [], "special_tokens": [3]}')
+    with pytest.raises(TokenizerError, match="damaged"):
+        BPETokenizer.load(path)
+    path.write_text(start + '"merges": [], "special_tokens": [3], "pattern": "."}')
     with pytest.raises(TokenizerError, match="no string"):
         BPETokenizer.load(path)
 

@@ -36,6 +36,11 @@ def test_records_are_handed_on_and_words_are_left_without_ipython(capsys):
     assert "2.000 nats per token, validation stands at 1.000 nats per token" in last
 
 
+def test_the_caption_names_what_was_counted(capsys):
+    list(live.watch(records(4), ylabel="nats per pair", unit="scores"))
+    assert "over 4 steps and 40 scores (0 s)" in capsys.readouterr().out
+
+
 def test_stopping_early_keeps_what_was_seen(capsys):
     for record in live.watch(records(10)):
         if record.step == 3:

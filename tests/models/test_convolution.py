@@ -209,10 +209,10 @@ def exclusive_or(noise):
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_votes_cannot_combine_what_a_convolution_can(seed):
-    """Exclusive or: the best votes are none, so log 2 is the least that they pay.
+    """Exclusive or: log 2 is the least that votes pay.
 
-    Given one of the two bits, and given any votes of both, the four pairs of bits are equally
-    likely and the better guess for two of them is the worse one for the other two.
+    Either bit alone says nothing of the next one, so the gradient is zero where all votes are zero,
+    and the loss of this model has no lower point than one with a zero gradient.
     """
     source = exclusive_or(0.1)
     assert source.entropy_rate() == pytest.approx(-0.1 * math.log(0.1) - 0.9 * math.log(0.9))
