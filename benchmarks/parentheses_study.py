@@ -30,12 +30,12 @@ from helpers.models.recurrent import GatedCell, LectureGRUCell, LSTMCell, ReLUEl
 from helpers.models.recurrent_models import RecurrentClassifier
 
 RESULTS = Path(__file__).parent / "results" / "parentheses_study.json"
-SEQUENCES, BATCH, LENGTHS = 200_000, 100, range(6, 21, 2)
+SEQUENCES, BATCH, LENGTHS = 150_000, 100, range(6, 21, 2)
 TEST_LENGTHS = (10, 20, 30, 40, 60)
 GRID_LENGTHS, GRID_DEPTHS = (8, 12, 16, 20, 28, 40, 60), (3, 4, 6, 8, 10, 14, 20)
 CHECKPOINTS = 20
-RATES = (1e-3, 2e-3, 4e-3, 8e-3)
-TUNING_SEED = 1000
+RATES = (4e-3, 8e-3, 1.6e-2, 3.2e-2, 6.4e-2)
+TUNING_SEEDS = (1000, 1001)
 RECIPES = ("usual", "near misses", "honest only")
 
 
@@ -88,18 +88,25 @@ def fit(name: str, recipe: str, seed: int, learning_rate: float, validate=None, 
     return model, seconds
 
 
-def tune(task: tuple[str, float]) -> tuple[str, float, float]:
+def tune(task: tuple[str, float, int]) -> tuple[str, float, float]:
     """Error on near misses of the training lengths with one learning rate."""
     torch.set_num_threads(1)
-    name, rate = task
+    name, rate, seed = task
     held_out = sets.near_miss_set(
         8000, LENGTHS, torch.Generator().manual_seed(2000), sets.NEAR_MISSES
     )
     try:
-        model, _ = fit(name, "near misses", TUNING_SEED, rate)
+        model, _ = fit(name, "near misses", seed, rate)
     except ValueError:  # training diverged
         return name, rate, 0.5
     return name, rate, error(model, held_out)
+
+
+def chosen_rate(tuning: list[tuple[str, float, float]], name: str) -> float:
+    """The rate with the least mean error over the tuning seeds."""
+    rates = sorted({rate for network, rate, _ in tuning if network == name})
+    errors = {r: [e for n, rate, e in tuning if (n, rate) == (name, r)] for r in rates}
+    return min(rates, key=lambda rate: sum(errors[rate]))
 
 
 def run(task: tuple[str, str, int, float]) -> dict:
@@ -126,7 +133,7 @@ def run(task: tuple[str, str, int, float]) -> dict:
         for length in TEST_LENGTHS
     }
     honest_errors = {n: error(model, sets.honest_set(4000, [n], test)) for n in TEST_LENGTHS}
-    grid = error_grid(model, GRID_LENGTHS, GRID_DEPTHS, 500, test)
+    grid = error_grid(model, GRID_LENGTHS, GRID_DEPTHS, 300, test)
     return {
         "network": name,
         "recipe": recipe,
@@ -155,10 +162,11 @@ def main() -> None:
     with ProcessPoolExecutor(arguments.processes, mp_context=context) as pool:
         if arguments.tune or not RESULTS.is_file():
             tuned = [name for name, network in NETWORKS.items() if network.n_layers == 1]
-            tuning = list(pool.map(tune, [(n, r) for n in tuned for r in RATES]))
+            tasks = [(n, r, seed) for n in tuned for r in RATES for seed in TUNING_SEEDS]
+            tuning = list(pool.map(tune, tasks))
         else:
             tuning = json.loads(RESULTS.read_text(encoding="utf-8"))["tuning"]
-        best = {name: min((e, r) for n, r, e in tuning if n == name)[1] for name, _, _ in tuning}
+        best = {name: chosen_rate(tuning, name) for name, _, _ in tuning}
         rates = {name: best.get(name, best["LSTM"]) for name in NETWORKS}
         print("learning rates:", rates, flush=True)
         tasks = [

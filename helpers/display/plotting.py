@@ -197,7 +197,7 @@ def curves(
             ax.fill_between(x, y - spread[0], y + spread[0], color=COLOURS[k], alpha=0.18, lw=0)
     for axis, logarithmic in ((ax.xaxis, logx), (ax.yaxis, logy)):
         if logarithmic:
-            logarithmic(ax, axis)
+            log_axis(ax, axis)
     note = f"\n({gaps} of {total} values are infinite or missing and not drawn)" if gaps else ""
     ax.set(xlabel=xlabel + note, ylabel=ylabel, title=title)
     reference_lines(ax, floor or {})
@@ -325,7 +325,7 @@ def reference_lines(ax: Axes, lines: Mapping[str, float], *, vertical: bool = Fa
         ax.annotate(label, **at, xytext=(6, place - point), ha="left", va="center", **style)
 
 
-def logarithmic(ax: Axes, axis: Axis) -> None:
+def log_axis(ax: Axes, axis: Axis) -> None:
     """A logarithmic scale; over fewer than three decades with plain numbers at 1, 2, 5, 10, ..."""
     (ax.set_xscale if axis is ax.xaxis else ax.set_yscale)("log")
     low, high = ax.get_xlim() if axis is ax.xaxis else ax.get_ylim()

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
-from helpers.display.plotting import logarithmic, reference_lines
+from helpers.display.plotting import log_axis, reference_lines
 
 
 def spread_curves(
@@ -48,7 +48,7 @@ def spread_curves(
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
     for wanted, axis in ((logx, ax.xaxis), (logy, ax.yaxis)):
         if wanted:
-            logarithmic(ax, axis)
+            log_axis(ax, axis)
     if floor:
         reference_lines(ax, floor)
     ax.legend()
@@ -90,7 +90,7 @@ def dots(
     ax.grid(axis="y", visible=False)
     ax.set(xlabel=xlabel, title=title)
     if logx:
-        logarithmic(ax, ax.xaxis)
+        log_axis(ax, ax.xaxis)
     if reference:
         reference_lines(ax, reference, vertical=True)
     return ax

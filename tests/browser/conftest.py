@@ -46,12 +46,23 @@ class Notebook:
 
     def run_all(self, seconds=300):
         """Run all cells, and wait until they have run."""
+        self.execute("notebook:run-all-cells", seconds)
+
+    def run_through(self, text, seconds=120):
+        """Run the first code cell whose source contains a text, and all before it."""
+        self.cell(text).locator(".jp-InputArea").first.click()
+        self.execute("notebook:run-all-above", seconds)
+        self.cell(text).locator(".jp-InputArea").first.click()
+        self.execute("notebook:run-cell", seconds)
+
+    def execute(self, command, seconds):
+        """Execute one of JupyterLab's commands, and wait until the cells have run."""
         done = self.page.evaluate(
-            """async seconds => await Promise.race([
-                window.jupyterapp.commands.execute('notebook:run-all-cells').then(() => true),
+            """async ([command, seconds]) => await Promise.race([
+                window.jupyterapp.commands.execute(command).then(() => true),
                 new Promise(resolve => setTimeout(() => resolve(false), 1000 * seconds)),
             ])""",
-            seconds,
+            [command, seconds],
         )
         assert done, f"the cells did not finish within {seconds} seconds"
         self.wait_for_kernel()
