@@ -29,6 +29,7 @@ from helpers.models.recurrent_models import RecurrentClassifier
 
 RESULTS = Path(__file__).parent / "results" / "parentheses.json"
 LONG = range(6, 41, 2)
+LARGE = 112  # units of the network of part 2
 
 
 class Elman(nn.Module):
@@ -152,14 +153,18 @@ def shortest_first(
 
 
 def large_training(data: sets.LabelledSequences, seed: int) -> tuple[nn.Module, float]:
-    """An Elman network of 100 units, Muon on its recurrent matrix: the model and seconds."""
+    """A larger Elman network, Muon on its recurrent matrix: the model and seconds."""
     began = time.perf_counter()
     torch.manual_seed(seed)
-    model = RecurrentClassifier(ReLUElmanCell, 10, 100)
-    hidden = [model.recurrent.cells[0].h2h.weight]
+    model = RecurrentClassifier(ReLUElmanCell, 10, LARGE)
+    cell = model.recurrent.cells[0]
+    with torch.no_grad():  # start within 1 / sqrt(H), as torch.nn.RNN does
+        for part in (cell.x2h.weight, cell.x2h.bias):
+            part.mul_((10 / LARGE) ** 0.5)
+    hidden = [cell.h2h.weight]
     others = [p for p in model.parameters() if p is not hidden[0]]
     optimizers = [
-        torch.optim.AdamW(others, lr=3e-3, betas=(0.9, 0.99), weight_decay=0.0),
+        torch.optim.AdamW(others, lr=6e-3, betas=(0.9, 0.99), weight_decay=0.0),
         torch.optim.Muon(hidden, lr=0.01, weight_decay=0.0),
     ]
     batches = shortest_first(data, 128, torch.Generator().manual_seed(seed))
@@ -194,7 +199,7 @@ def negatives_decide(seeds: int) -> list[dict]:
     print(f"{'':44}{'':10}{'all kinds':>10}{'honest':>10}   error at length 40")
     for name in ("Elman", "gated"):
         torch.manual_seed(0)
-        seconds = one_at_a_time(NETWORKS[name][0](d_hidden=100), few)
+        seconds = one_at_a_time(NETWORKS[name][0](d_hidden=LARGE), few)
         print(f"{name + ', 10,000 near misses one at a time':44}{seconds:8.1f} s", flush=True)
         results.append({"training": f"{name}, 10,000 one at a time", "seconds": seconds})
     for seed in range(seeds):
@@ -213,15 +218,17 @@ def main() -> None:
     parser.add_argument("--sequences", type=int, default=40_000)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--part", type=int, choices=(1, 2))
+    parser.add_argument("--threads", type=int, default=1, help="these matrices are too small for 2")
     arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
     content = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
-    content["machine"] = (
-        f"{platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}"
-    )
+    machine = f"{platform.machine()}, {arguments.threads} thread(s), torch {torch.__version__}"
     if arguments.part != 2:
-        content["one at a time and in batches"] = compare(arguments.sequences)
+        measured = compare(arguments.sequences)
+        content["one at a time and in batches"] = {"machine": machine, "rows": measured}
     if arguments.part != 1:
-        content["negatives decide"] = negatives_decide(arguments.seeds)
+        measured = negatives_decide(arguments.seeds)
+        content["negatives decide"] = {"machine": machine, "rows": measured}
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
