@@ -96,6 +96,18 @@ class Notebook:
         for _ in range(times):
             handle.press(key)
 
+    def enter(self, panel, text):
+        """Type a text into the first field of a panel; return what stands below it, once new."""
+        output, field = (
+            panel.locator(".jp-OutputArea").first,
+            panel.locator("input[type=text]").first,
+        )
+        before = output.inner_html()
+        field.fill(text)
+        field.press("Enter")
+        self.wait_for_change(output, before)
+        return output
+
     def wait_until(self, condition, seconds=60):
         """Wait until a function of no arguments gives true."""
         end = time.monotonic() + seconds

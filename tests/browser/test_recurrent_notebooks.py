@@ -20,14 +20,9 @@ def test_the_puzzle_is_played_and_a_sequence_of_ones_own_is_read(open_notebook):
     notebook.wait_until(lambda: "closes the one" in puzzle.inner_text())
 
     state = notebook.cell("explore_state,").locator(".course-panel")
-    output = state.locator(".jp-OutputArea").first
-    field = state.locator("input[type=text]").first
     for sequence, shown in (("([<>])()", "img"), ("(x)", "pre")):
-        before = output.inner_html()
-        field.fill(sequence)
-        field.press("Enter")
-        notebook.wait_for_change(output, before)
-        notebook.wait_until(lambda kind=shown: output.locator(kind).count() == 1)
+        output = notebook.enter(state, sequence)
+        notebook.wait_until(lambda kind=shown, below=output: below.locator(kind).count() == 1)
     assert "'x'" in output.inner_text()
     assert notebook.errors() == []
 

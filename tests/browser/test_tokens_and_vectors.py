@@ -20,12 +20,7 @@ def test_merges_are_stepped_through_and_a_text_of_ones_own_is_cut(open_notebook)
     assert "merge 51:" in notebook.wait_for_change(output, before)
 
     cut = notebook.cell("look_at,").locator(".course-panel")
-    output = cut.locator(".jp-OutputArea").first
-    before = output.inner_html()
-    field = cut.locator("input[type=text]").first
-    field.fill("<b>été</b> 🙂")
-    field.press("Enter")
-    notebook.wait_for_change(output, before)
+    output = notebook.enter(cut, "<b>été</b> 🙂")
     assert "12 characters, 17 bytes" in output.inner_text()
     assert notebook.errors() == []
 
@@ -36,13 +31,8 @@ def test_neighbours_are_shown_and_unknown_words_are_answered(open_notebook):
     assert notebook.errors() == []
 
     panel = notebook.cell("neighbours_of,").locator(".course-panel")
-    output = panel.locator(".jp-OutputArea").first
-    field = panel.locator("input[type=text]").first
     for word, shown in (("monday", "img"), ("mondai", "pre")):
-        before = output.inner_html()
-        field.fill(word)
-        field.press("Enter")
-        notebook.wait_for_change(output, before)
-        notebook.wait_until(lambda kind=shown: output.locator(kind).count() == 1)
+        output = notebook.enter(panel, word)
+        notebook.wait_until(lambda kind=shown, below=output: below.locator(kind).count() == 1)
     assert "did you mean 'monday'" in output.inner_text()
     assert notebook.errors() == []
