@@ -51,7 +51,7 @@ def rate(step: int, steps: int, warmup: int = 0, final: float = 0.0) -> float:
 
 def train(
     model: nn.Module,
-    batches: Iterable[tuple[Tensor, Tensor]],
+    batches: Iterable[tuple[Tensor | tuple[Tensor, ...], Tensor]],
     steps: int,
     learning_rate: float = 1e-3,
     weight_decay: float = 0.0,
@@ -67,7 +67,8 @@ def train(
 
     Args:
         model: anything that maps a batch of inputs to what ``loss`` takes; stays on its device.
-        batches: (inputs, targets) pairs, as many as there are steps or more.
+        batches: (inputs, targets) pairs, as many as there are steps or more. A model of several
+            inputs, such as an encoder-decoder, gets them as a tuple.
         steps: optimizer steps.
         learning_rate: the highest rate; see ``rate`` for its course.
         weight_decay: AdamW's, on matrices only (not on biases and norms).
@@ -99,12 +100,14 @@ def train(
         batch = next(source, None)
         if batch is None:
             raise ValueError(f"The batches ran out after {step - 1} of {steps} steps: give more.")
-        inputs, targets = (part.to(device) for part in batch)
+        inputs, targets = batch
+        inputs = inputs if isinstance(inputs, tuple) else (inputs,)
+        inputs, targets = [part.to(device) for part in inputs], targets.to(device)
         factor = rate(step, steps, warmup, final_rate)
         for group, most in zip(groups, highest, strict=True):
             group["lr"] = most * factor
         model.train()
-        value = loss(model(inputs), targets)
+        value = loss(model(*inputs), targets)
         if not torch.isfinite(value):
             raise ValueError(
                 f"The loss at step {step} is {value.item()}: training diverged. Lower the learning "

@@ -110,3 +110,23 @@ def test_what_went_wrong_is_said():
         list(train(model, repeat(batch), 3, loss=lambda out, _: out.sum() * float("nan")))
     with pytest.raises(ValueError, match="warmup"):
         list(train(model, repeat(batch), 3, warmup=3))
+
+
+def test_a_model_of_two_inputs_gets_them_as_a_tuple():
+    """A linear model of two inputs finds the weights that made the targets."""
+
+    class TwoInputs(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.left, self.right = nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False)
+
+        def forward(self, a, b):
+            return self.left(a) + self.right(b)
+
+    torch.manual_seed(0)
+    model, generator = TwoInputs(), torch.Generator().manual_seed(0)
+    a, b = (torch.randn(256, 1, generator=generator) for _ in range(2))
+    batches = repeat(((a, b), 2 * a - 3 * b))
+    list(train(model, batches, 300, learning_rate=0.1, loss=nn.functional.mse_loss))
+    assert model.left.weight.item() == pytest.approx(2, abs=1e-3)
+    assert model.right.weight.item() == pytest.approx(-3, abs=1e-3)
