@@ -1,0 +1,208 @@
+"""Positional schemes side by side: a task that needs order, and texts longer than in training.
+
+    python benchmarks/positions_study.py [--seeds 5] [--processes 2] [--tune]
+
+Causal transformers that differ in their positions alone are trained (1) on a source whose next
+symbol depends on the one three places back, whose entropy is known exactly, and (2) on the course's
+tales, character by character, in windows of 64; then they read texts up to eight times as long.
+Writes benchmarks/results/positions_study.json, which notebook 10 shows. `--tune` first chooses each
+scheme's learning rate on a seed of its own. About a quarter of an hour on two cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import math
+import platform
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from helpers.data import corpora
+from helpers.data.batching import windows
+from helpers.data.sources import MarkovSource
+from helpers.data.tokenizers import CharTokenizer
+from helpers.inference.evaluation import score
+from helpers.learning.training import train
+from helpers.models.ngram import ModifiedKneserNey
+from helpers.models.positions import (
+    ALiBi,
+    LearnedPositions,
+    RotaryPositions,
+    SinusoidalPositions,
+)
+from helpers.models.transformer import Transformer
+
+RESULTS = Path(__file__).parent / "results" / "positions_study.json"
+SCHEMES = ("none", "learned", "sinusoidal", "RoPE", "ALiBi")
+RATES = (1e-3, 3e-3, 1e-2)
+TUNING_SEED = 1000
+LAG, SYMBOLS, NOISE = 3, 8, 0.1
+SCALE = 0.02 * math.sqrt(2)  # sinusoids begin as large as learned positions, and as words
+# What is trained: width, heads, layers, window, batch, steps, and how far texts are read.
+TASKS = {
+    "order, 1 layer": {"D": 32, "H": 4, "L": 1, "T": 32, "B": 32, "steps": 800, "read": 256},
+    "order, 2 layers": {"D": 32, "H": 4, "L": 2, "T": 32, "B": 32, "steps": 800, "read": 256},
+    "tales": {"D": 64, "H": 4, "L": 2, "T": 64, "B": 32, "steps": 1000, "read": 512},
+}
+
+
+def lag_source() -> MarkovSource:
+    """The next symbol is the one LAG places back plus one (modulo SYMBOLS), or noise."""
+    shape = (SYMBOLS,) * (LAG + 1)
+    table = torch.full(shape, NOISE / SYMBOLS, dtype=torch.float64)
+    for oldest in range(SYMBOLS):
+        table[oldest, ..., (oldest + 1) % SYMBOLS] += 1 - NOISE
+    return MarkovSource(table)
+
+
+def build(scheme: str, vocab_size: int, D: int, H: int, L: int, T: int) -> Transformer:
+    absolute = {
+        "learned": lambda: LearnedPositions(T, D),
+        "sinusoidal": lambda: SinusoidalPositions(D, scale=SCALE),
+    }
+    relative = {"RoPE": lambda: RotaryPositions(D // H), "ALiBi": lambda: ALiBi(H)}
+    positions = absolute[scheme]() if scheme in absolute else None
+    return Transformer(vocab_size, D, H, L, positions=positions, relative=relative.get(scheme))
+
+
+def texts(task: str) -> tuple[Tensor, Tensor, int]:
+    """Training text, test text, vocabulary size."""
+    if task.startswith("order"):
+        source = lag_source()
+        train_text = source.sample(400_000, torch.Generator().manual_seed(1))
+        return train_text, source.sample(200_000, torch.Generator().manual_seed(2)), SYMBOLS
+    corpus = corpora.lantern_bay()
+    tokenizer = CharTokenizer.train(corpus.text)
+    return tokenizer.encode(corpus.train), tokenizer.encode(corpus.test), tokenizer.vocab_size
+
+
+def buckets(T: int, read: int) -> list[tuple[int, int]]:
+    """Stretches of positions, each twice as long as all before: (8, 16), ..., (read/2, read)."""
+    ends = [8]
+    while ends[-1] < read:
+        ends.append(2 * ends[-1])
+    return list(itertools.pairwise(ends))
+
+
+@torch.no_grad()
+def losses(model: nn.Module, text: Tensor, T: int, read: int, most: int, rows: int = 192):
+    """Mean loss in nats by stretch of positions, in texts of ``most`` tokens from random places."""
+    generator = torch.Generator().manual_seed(3)
+    starts = torch.randint(len(text) - most - 1, (rows,), generator=generator)
+    block = torch.stack([text[s : s + most + 1] for s in starts.tolist()])
+    parts = [
+        nn.functional.cross_entropy(
+            model(some[:, :-1]).transpose(1, 2), some[:, 1:], reduction="none"
+        )
+        for some in block.split(32)
+    ]
+    loss = torch.cat(parts).mean(0)  # (most,)
+    return [loss[a:b].mean().item() if b <= most else None for a, b in buckets(T, read)]
+
+
+def fit(task: str, scheme: str, seed: int, rate: float) -> tuple[Transformer, float, Tensor]:
+    setting = TASKS[task]
+    train_text, test_text, vocab_size = texts(task)
+    torch.manual_seed(seed)
+    model = build(scheme, vocab_size, *(setting[key] for key in "DHLT"))
+    batches = windows(train_text, setting["B"], setting["T"], torch.Generator().manual_seed(seed))
+    options = {"learning_rate": rate, "warmup": 50, "weight_decay": 0.01}
+    seconds = 0.0
+    for record in train(model, batches, setting["steps"], **options):
+        seconds = record.seconds
+    return model.eval(), seconds, test_text
+
+
+def run(job: tuple[str, str, int, float]) -> dict:
+    """One training, and the losses by position."""
+    torch.set_num_threads(1)
+    task, scheme, seed, rate = job
+    setting = TASKS[task]
+    model, seconds, text = fit(task, scheme, seed, rate)
+    most = setting["T"] if scheme == "learned" else setting["read"]
+    by_position = losses(model, text, setting["T"], setting["read"], most)
+    inside = losses(model, text, setting["T"], setting["read"], setting["T"], rows=1024)
+    return {
+        "task": task,
+        "scheme": scheme,
+        "seed": seed,
+        "rate": rate,
+        "seconds": round(seconds, 1),
+        "nats by position": [None if v is None else round(v, 5) for v in by_position],
+        "nats inside": round(sum(v for v in inside if v is not None) / inside.index(None), 5),
+    }
+
+
+def baselines() -> dict:
+    """What is known without training: exact entropies, and a Kneser-Ney model of the tales."""
+    train_text, test_text, vocab_size = texts("tales")
+    ngram = ModifiedKneserNey(6).fit(train_text, vocab_size)
+    return {
+        "entropy of the source": lag_source().entropy_rate(),
+        "uniform": math.log(SYMBOLS),
+        "Kneser-Ney, n = 6, tales": score(ngram, test_text).nats_per_token,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--tune", action="store_true", help="choose the learning rates anew")
+    arguments = parser.parse_args()
+    began = time.perf_counter()
+    pairs = list(itertools.product(TASKS, SCHEMES))
+    with ProcessPoolExecutor(arguments.processes, mp_context=get_context("spawn")) as pool:
+        if arguments.tune or not RESULTS.is_file():
+            jobs = [(*pair, TUNING_SEED, rate) for pair in pairs for rate in RATES]
+            tuning = list(pool.map(run, jobs))
+        else:
+            tuning = json.loads(RESULTS.read_text(encoding="utf-8"))["tuning"]
+        best = {
+            pair: min(
+                (t for t in tuning if (t["task"], t["scheme"]) == pair),
+                key=lambda t: t["nats inside"],
+            )["rate"]
+            for pair in pairs
+        }
+        print("learning rates:", best, flush=True)
+        jobs = [(*pair, seed, best[pair]) for seed in range(arguments.seeds) for pair in pairs]
+        runs = []
+        for result in pool.map(run, jobs):
+            runs.append(result)
+            print(result, flush=True)
+    content = {
+        "script": "benchmarks/positions_study.py",
+        "machine": f"{platform.machine()}, one thread a run, torch {torch.__version__}",
+        "minutes": round((time.perf_counter() - began) / 60),
+        "tasks": TASKS,
+        "buckets": {task: buckets(s["T"], s["read"]) for task, s in TASKS.items()},
+        "baselines": baselines(),
+        "parameters": {
+            task: {
+                s: sum(
+                    p.numel()
+                    for p in build(
+                        s, texts(task)[2], *(TASKS[task][k] for k in "DHLT")
+                    ).parameters()
+                )
+                for s in SCHEMES
+            }
+            for task in TASKS
+        },
+        "tuning": tuning,
+        "runs": runs,
+    }
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(json.dumps(content) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
