@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from helpers.models.recurrent import Recurrent, RecurrentCell, State
+from helpers.models.token_ids import check_ids
 
 
 class RecurrentClassifier(nn.Module):
@@ -69,7 +70,7 @@ class RecurrentClassifier(nn.Module):
 
     def lengths(self, tokens: Tensor) -> Tensor:
         """How many symbols each row of tokens (B, T) holds: (B,). Raises as ``forward`` does."""
-        _check_ids(tokens, self.vocab_size, "the padding")
+        check_ids(tokens, self.vocab_size, "the padding")
         symbol = tokens != self.pad
         lengths = symbol.sum(1)
         places = torch.arange(tokens.shape[1], device=tokens.device)
@@ -136,21 +137,7 @@ class RecurrentLM(nn.Module):
         Raises:
             ValueError: ids out of range, or a state for another batch or another model.
         """
-        _check_ids(tokens, self.vocab_size, "the beginning of a text")
+        check_ids(tokens, self.vocab_size, "the beginning of a text")
         e = self.dropout(self.embedding(tokens))  # (B, T, D)
         h, state = self.recurrent(e, state=state)  # (B, T, H)
         return self.h2y(self.dropout(h)), state
-
-
-def _check_ids(tokens: Tensor, vocab_size: int, meaning: str) -> None:
-    if tokens.dim() != 2 or tokens.is_floating_point() or tokens.numel() == 0:
-        raise ValueError(
-            f"tokens has the shape {tuple(tokens.shape)} and the type {tokens.dtype}; expected "
-            "whole numbers (B, T), at least one."
-        )
-    low, high = (int(end) for end in tokens.aminmax())
-    if low < 0 or high > vocab_size:
-        raise ValueError(
-            f"The tokens go from {low} to {high}; expected 0 to {vocab_size - 1}, and "
-            f"{vocab_size} for {meaning}: encode the text with the model's own tokenizer."
-        )

@@ -1,0 +1,186 @@
+"""What the parts of a transformer cost, by formula: parameters, FLOPs, bytes of the cache.
+
+The shape letters stand for T queries, S keys, D d_model, H heads, K = D / H numbers in a head, F
+hidden units of the feed-forward layer, V words of the vocabulary, L layers.
+
+FLOPs are those of one forward pass over one sequence, and of matrix products only: a multiply-add
+counts as 2, and norms, activations, softmax, biases, residual sums and rotations count as 0. So
+(T x D) times (D x F) costs 2 T D F. A causal mask saves nothing here: the products are counted
+whole. Multiply by B for a batch; the backward pass of a matrix product costs twice the forward
+pass (Kaplan et al. 2020, section 2.1).
+"""
+
+from __future__ import annotations
+
+import torch
+
+
+def attention_parameters(
+    d_model: int,
+    n_heads: int,
+    *,
+    n_kv_heads: int | None = None,
+    d_source: int | None = None,
+    bias: bool = False,
+) -> int:
+    """Parameters of ``MultiHeadAttention``: 2 D^2 for W_Q and W_O, 2 D_s H_kv K for W_K and W_V.
+
+    With as many key-value heads as heads and the keys from x itself that is 4 D^2, whatever H is.
+
+    Raises:
+        ValueError: heads that do not divide D, or key-value heads that do not divide the heads.
+    """
+    width = _kv_width(d_model, n_heads, n_kv_heads)
+    source = d_model if d_source is None else d_source
+    weights = 2 * d_model * d_model + 2 * source * width
+    return weights + bias * (2 * d_model + 2 * width)
+
+
+def feed_forward_parameters(d_model: int, d_hidden: int | None = None, *, bias: bool = True) -> int:
+    """Parameters of ``FeedForward``: 2 D F, and F + D biases; about 8 D^2 for F = 4 D."""
+    d_hidden = 4 * d_model if d_hidden is None else d_hidden
+    return 2 * d_model * d_hidden + bias * (d_hidden + d_model)
+
+
+def gated_feed_forward_parameters(
+    d_model: int, d_hidden: int | None = None, *, bias: bool = False
+) -> int:
+    """Parameters of ``GatedFeedForward``: 3 D F, about 8 D^2 for F = 8 D / 3; 2 F + D biases."""
+    d_hidden = 8 * d_model // 3 if d_hidden is None else d_hidden
+    return 3 * d_model * d_hidden + bias * (2 * d_hidden + d_model)
+
+
+def norm_parameters(d_model: int, *, bias: bool = True) -> int:
+    """Parameters of ``LayerNorm``; of ``RMSNorm`` with ``bias=False``."""
+    return d_model + bias * d_model
+
+
+def block_parameters(attention: int, feed_forward: int, norm: int) -> int:
+    """Parameters of a block, pre-norm or post-norm, from those of its parts: it has two norms.
+
+    For the usual sub-layers, 4 D^2 and 8 D^2, that is about 12 D^2.
+    """
+    return attention + feed_forward + 2 * norm
+
+
+def transformer_parameters(
+    vocab_size: int,
+    d_model: int,
+    n_heads: int,
+    n_layers: int,
+    *,
+    d_hidden: int | None = None,
+    max_length: int = 0,
+) -> int:
+    """Parameters of ``Transformer``: (V + 1) D, L blocks, and the final norm.
+
+    The output shares the embeddings, so it adds nothing.
+
+    Args:
+        vocab_size: V; one more embedding stands for the beginning of a text.
+        d_model: D.
+        n_heads: H.
+        n_layers: L.
+        d_hidden: F; 4 D if None.
+        max_length: of ``LearnedPositions``, each with D parameters; 0 for the kinds of positions
+            that have none.
+    """
+    norm = norm_parameters(d_model)
+    attention = attention_parameters(d_model, n_heads)
+    block = block_parameters(attention, feed_forward_parameters(d_model, d_hidden), norm)
+    return (vocab_size + 1 + max_length) * d_model + n_layers * block + norm
+
+
+def attention_flops(
+    d_model: int,
+    n_heads: int,
+    T: int,
+    S: int | None = None,
+    *,
+    n_kv_heads: int | None = None,
+    d_source: int | None = None,
+) -> int:
+    """FLOPs of ``MultiHeadAttention``; S is T if None.
+
+    4 T D^2 for W_Q and W_O, 4 S D_s H_kv K for W_K and W_V, 2 T S D for the scores and as many for
+    the sums over the values. In self-attention that is 8 T D^2 + 4 T^2 D: from T = 2 D on, the
+    quadratic part is the larger one. Fewer key-value heads save on their projections only, because
+    every head still meets every key.
+
+    Raises:
+        ValueError: heads that do not divide D, or key-value heads that do not divide the heads.
+    """
+    width = _kv_width(d_model, n_heads, n_kv_heads)
+    S = T if S is None else S
+    source = d_model if d_source is None else d_source
+    projections = 4 * T * d_model * d_model + 4 * S * source * width
+    return projections + 4 * T * S * d_model
+
+
+def feed_forward_flops(d_model: int, T: int, d_hidden: int | None = None) -> int:
+    """FLOPs of ``FeedForward``: 4 T D F, that is 16 T D^2 for F = 4 D."""
+    return 2 * T * feed_forward_parameters(d_model, d_hidden, bias=False)
+
+
+def gated_feed_forward_flops(d_model: int, T: int, d_hidden: int | None = None) -> int:
+    """FLOPs of ``GatedFeedForward``: 6 T D F, about 16 T D^2 for F = 8 D / 3."""
+    return 2 * T * gated_feed_forward_parameters(d_model, d_hidden, bias=False)
+
+
+def block_flops(attention: int, feed_forward: int) -> int:
+    """FLOPs of a block from those of its sub-layers; norms and residuals multiply no matrices.
+
+    For the usual sub-layers that is 24 T D^2 + 4 T^2 D, twice the parameters per token and a part
+    that grows with the square of the length.
+    """
+    return attention + feed_forward
+
+
+def transformer_flops(
+    vocab_size: int,
+    d_model: int,
+    n_heads: int,
+    n_layers: int,
+    T: int,
+    *,
+    d_hidden: int | None = None,
+) -> int:
+    """FLOPs of ``Transformer`` over T tokens: L blocks, and 2 T D V for the logits.
+
+    Looking up an embedding multiplies nothing.
+    """
+    attention = attention_flops(d_model, n_heads, T)
+    block = block_flops(attention, feed_forward_flops(d_model, T, d_hidden))
+    return n_layers * block + 2 * T * d_model * vocab_size
+
+
+def kv_cache_bytes(
+    n_layers: int,
+    n_kv_heads: int,
+    d_head: int,
+    T: int,
+    *,
+    batch_size: int = 1,
+    dtype: torch.dtype = torch.bfloat16,
+) -> int:
+    """Bytes of the keys and values of T tokens: 2 L B T H_kv K numbers of the type ``dtype``.
+
+    A cache keeps them while a text is generated, so that no token is read twice. With grouped-query
+    attention it shrinks by H / H_kv (Ainslie et al. 2023).
+    """
+    return 2 * n_layers * batch_size * T * n_kv_heads * d_head * dtype.itemsize
+
+
+def _kv_width(d_model: int, n_heads: int, n_kv_heads: int | None) -> int:
+    """H_kv K, the numbers in all keys of one position."""
+    n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
+    if n_heads < 1 or d_model % n_heads:
+        raise ValueError(
+            f"n_heads is {n_heads}; expected a number that divides d_model, which is {d_model}."
+        )
+    if n_kv_heads < 1 or n_heads % n_kv_heads:
+        raise ValueError(
+            f"n_kv_heads is {n_kv_heads}; expected a number that divides n_heads, which is "
+            f"{n_heads}."
+        )
+    return n_kv_heads * (d_model // n_heads)

@@ -1,0 +1,123 @@
+"""A transformer language model of equal pre-norm blocks, with any kind of positions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from helpers.models.attention import MultiHeadAttention
+from helpers.models.blocks import FeedForward, LayerNorm, PreNormBlock
+from helpers.models.positions import RelativePositions
+from helpers.models.token_ids import check_ids
+
+
+class Transformer(nn.Module):
+    """Token embeddings, L pre-norm blocks, a final norm, and the embeddings again as the output.
+
+    x = E[tokens] + P,   x <- block_L(... block_1(x)),   logits = E norm(x)
+
+    A neural language model in the course's sense: tokens (B, T) -> logits (B, T, V). Causal, it is
+    GPT's architecture: the logits at position t look at the tokens 1 .. t. Not causal, every
+    position looks at all of them, as in BERT. The id V stands for "before the text": it has an
+    embedding and is never predicted. Without positions, a model that is not causal knows nothing of
+    the order of its tokens; the causal mask alone tells something of it from the second layer on.
+
+    The output has no matrix of its own (Press and Wolf 2017) and no bias. Weights begin normally
+    distributed with deviation 0.02 (Radford et al. 2018, section 4.1), those that write into the
+    residual stream, of which there are 2 L matrices, with 0.02 / sqrt(2 L), so that the stream's
+    variance does not grow with the depth (Radford et al. 2019, section 2.3). Biases begin at zero.
+
+    Absolute positions should begin about as large as the embeddings, as ``LearnedPositions`` do:
+    sinusoids of their own size hide the tokens from the first layer for hundreds of steps, so give
+    ``SinusoidalPositions`` a ``scale``. They are added as they come.
+
+    Args:
+        vocab_size: V.
+        d_model: D.
+        n_heads: H, heads of attention in each layer; K = D / H.
+        n_layers: L.
+        positions: absolute positions, added to the embeddings before the first block, such as
+            ``LearnedPositions(64, d_model)``; its weights are left as they are.
+        relative: makes the relative positions of one layer's attention, such as
+            ``lambda: RotaryPositions(d_head)``; called once for each layer.
+        causal: no position looks at a later one.
+        block: the kind of block, ``PreNormBlock`` or another one made like it.
+        d_hidden: width of the feed-forward layers; 4 D if None.
+        dropout: share of the embeddings, of the attention weights, of the feed-forward layers'
+            hidden units and of the sub-layers' outputs set to zero in training.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        d_model: int,
+        n_heads: int,
+        n_layers: int,
+        *,
+        positions: nn.Module | None = None,
+        relative: Callable[[], RelativePositions] | None = None,
+        causal: bool = True,
+        block: Callable[..., PreNormBlock] = PreNormBlock,
+        d_hidden: int | None = None,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        if n_layers < 1:
+            raise ValueError(f"n_layers is {n_layers}; expected one layer or more.")
+        self.vocab_size, self.causal = vocab_size, causal
+        self.embedding = nn.Embedding(vocab_size + 1, d_model)
+        self.positions, self.dropout = positions, nn.Dropout(dropout)
+
+        def make() -> PreNormBlock:
+            rotation = None if relative is None else relative()
+            attention = MultiHeadAttention(d_model, n_heads, dropout=dropout, positions=rotation)
+            feed_forward = FeedForward(d_model, d_hidden, dropout=dropout)
+            return block(d_model, attention, feed_forward, dropout=dropout)
+
+        self.blocks = nn.ModuleList(make() for _ in range(n_layers))
+        self.norm = LayerNorm(d_model)
+        self._start_weights()
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Logits (B, T, V) of the tokens that follow each position of tokens (B, T).
+
+        Where the model is not causal, position t has seen the tokens after it too.
+
+        Raises:
+            ValueError: ids out of range, or more tokens than ``positions`` knows.
+        """
+        x = self._embed(tokens)  # (B, T, D)
+        for block in self.blocks:
+            x = block(x, causal=self.causal)
+        return F.linear(self.norm(x), self.embedding.weight[: self.vocab_size])  # (B, T, V)
+
+    def weights(self, tokens: Tensor) -> list[Tensor]:
+        """The attention weights of every layer, (B, H, T, T) each; raises as ``forward`` does.
+
+        Row t of a head holds what position t looks at and sums to 1. Without dropout, they are the
+        weights that ``forward`` uses; in training mode take ``model.eval()`` first.
+        """
+        x, found = self._embed(tokens), []
+        for block in self.blocks:
+            found.append(block.weights(x, causal=self.causal))
+            x = block(x, causal=self.causal)
+        return found
+
+    def _embed(self, tokens: Tensor) -> Tensor:
+        check_ids(tokens, self.vocab_size, "the beginning of a text")
+        x = self.embedding(tokens)  # (B, T, D)
+        return self.dropout(x if self.positions is None else self.positions(x))
+
+    @torch.no_grad()
+    def _start_weights(self) -> None:
+        for module in (self.embedding, *self.blocks.modules()):
+            if isinstance(module, nn.Linear | nn.Embedding):
+                module.weight.normal_(0, 0.02)
+            if isinstance(module, nn.Linear) and module.bias is not None:
+                module.bias.zero_()
+        for block in self.blocks:
+            for projection in (block.attention.output, block.feed_forward.down):
+                projection.weight.div_((2 * len(self.blocks)) ** 0.5)
