@@ -1,0 +1,327 @@
+"""Encoder-decoders: the lectures' equations by loops, padding, steps, and that they learn."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+from helpers.contracts import next_log_probs
+from helpers.inference.decoding import beam_search, greedy, sample
+from helpers.inference.seq2seq_predictor import Seq2SeqPredictor
+from helpers.learning.training import train
+from helpers.models.recurrent import ElmanCell, GRUCell, LSTMCell, load_torch_weights
+from helpers.models.seq2seq import AdditiveSeq2Seq, BottleneckSeq2Seq, DotProductSeq2Seq
+
+VS, V, D, H = 7, 6, 3, 4
+PAD, BOS, EOS = 0, 1, 2
+KINDS = [BottleneckSeq2Seq, AdditiveSeq2Seq, DotProductSeq2Seq]
+EVERY = pytest.mark.parametrize("kind", KINDS)
+ATTENDING = pytest.mark.parametrize("kind", KINDS[1:])
+CELLS = pytest.mark.parametrize("cell", [ElmanCell, GRUCell, LSTMCell])
+SOURCE = torch.tensor([[3, 6, 5, 2, PAD], [4, 2, PAD, PAD, PAD], [6, 6, 3, 5, 2]])
+TARGET = torch.tensor([[BOS, 4, 3, 5], [BOS, 5, 5, 4], [BOS, 3, PAD, PAD]])
+
+
+def make(kind, cell=GRUCell, seed=0, **keywords):
+    torch.manual_seed(seed)
+    model = kind(cell, VS, V, D, H, **keywords).double()
+    for parameter in model.parameters():
+        parameter.data *= 2  # so that attention is far from even
+    return model
+
+
+def close(a, b):
+    torch.testing.assert_close(a, b, atol=1e-10, rtol=1e-10)
+
+
+# --- The equations
+
+
+def last_state(model, source, cell):
+    """h_1 ... h_S (S, H) and s_0 of one source, by torch.nn's networks with the same weights."""
+    name = {ElmanCell: nn.RNN, GRUCell: nn.GRU, LSTMCell: nn.LSTM}[cell]
+    torch.manual_seed(1)
+    reference = name(D, H // 2, bidirectional=True, batch_first=True).double()
+    load_torch_weights(model.encoder, reference)
+    h, end = reference(model.source_embedding(source)[None])
+    ends = end if cell is LSTMCell else (end,)
+    return h[0], [part.flatten()[None] for part in ends]  # forward half first
+
+
+def softmax(scores):
+    numbers = [torch.exp(score) for score in scores]
+    return [number / sum(numbers) for number in numbers]
+
+
+@CELLS
+def test_additive_attention_is_bahdanaus_equations_word_by_word(cell):
+    model, source = make(AdditiveSeq2Seq, cell), SOURCE[2]
+    h, ends = last_state(model, source, cell)
+    state = tuple(ends) if cell is LSTMCell else ends[0]
+    W, U, v = model.attention.query, model.attention.key, model.attention.score
+    logits, weights = [], []
+    for y in TARGET[0]:
+        s = state[0] if cell is LSTMCell else state
+        e = [v.weight[0] @ torch.tanh(W(s[0]) + U.weight @ h_i) for h_i in h]
+        alpha = softmax(e)
+        c = sum(share * h_i for share, h_i in zip(alpha, h))
+        e_y = model.target_embedding(y)
+        s, state = model.decoder(torch.cat([e_y, c])[None], state)  # the cell's own full step
+        logits.append(model.output(torch.cat([s[0], c, e_y])))
+        weights.append(torch.stack(alpha))
+    close(model(source[None], TARGET[:1])[0], torch.stack(logits))
+    close(model.weights(source[None], TARGET[:1])[0], torch.stack(weights))
+
+
+@CELLS
+def test_dot_product_attention_is_the_lectures_equations_word_by_word(cell):
+    model, source = make(DotProductSeq2Seq, cell), SOURCE[2]
+    h, ends = last_state(model, source, cell)
+    state = tuple(ends) if cell is LSTMCell else ends[0]
+    logits, weights = [], []
+    for y in TARGET[0]:
+        s, state = model.decoder.cells[0](model.target_embedding(y)[None], state)
+        alpha = softmax([s[0] @ h_i for h_i in h])
+        a = sum(share * h_i for share, h_i in zip(alpha, h))
+        logits.append(model.output(torch.cat([a, s[0]])))
+        weights.append(torch.stack(alpha))
+    close(model(source[None], TARGET[:1])[0], torch.stack(logits))
+    close(model.weights(source[None], TARGET[:1])[0], torch.stack(weights))
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_the_model_without_attention_is_two_grus_of_pytorch(bidirectional):
+    model = make(BottleneckSeq2Seq, bidirectional=bidirectional)
+    half = H // 2 if bidirectional else H
+    encoder = nn.GRU(D, half, bidirectional=bidirectional, batch_first=True).double()
+    decoder = nn.GRU(D, H, batch_first=True).double()
+    load_torch_weights(model.encoder, encoder)
+    load_torch_weights(model.decoder, decoder)
+    lengths = (SOURCE != PAD).sum(1)
+    packed = nn.utils.rnn.pack_padded_sequence(
+        model.source_embedding(SOURCE), lengths, batch_first=True, enforce_sorted=False
+    )
+    _, end = encoder(packed)
+    s_0 = torch.cat(list(end), 1)[None]
+    s, _ = decoder(model.target_embedding(TARGET), s_0)
+    close(model(SOURCE, TARGET), model.output(s))
+
+
+def test_without_attention_the_source_passes_through_s_0_only():
+    model = make(BottleneckSeq2Seq)
+    first, second = model.encode(SOURCE[:1]), model.encode(SOURCE[1:2])
+    mixed = second._replace(state=first.state)
+    close(model.read(TARGET[:1], mixed, mixed.state)[0], model(SOURCE[:1], TARGET[:1]))
+    for kind in KINDS[1:]:
+        model = make(kind)
+        first, second = model.encode(SOURCE[:1]), model.encode(SOURCE[1:2])
+        other = model.read(TARGET[:1], second, first.state)[0]
+        assert not torch.allclose(other, model(SOURCE[:1], TARGET[:1]))
+
+
+# --- Weights and padding
+
+
+@ATTENDING
+@CELLS
+def test_weights_sum_to_one_over_the_words_and_are_zero_at_padding(kind, cell):
+    weights = make(kind, cell).weights(SOURCE, TARGET)
+    assert weights.shape == (3, 4, 5)
+    close(weights.sum(-1), torch.ones(3, 4, dtype=torch.float64))
+    word = (SOURCE != PAD)[:, None].expand(weights.shape)
+    assert (weights[word] > 0).all()
+    assert (weights[~word] == 0).all()
+
+
+@EVERY
+@CELLS
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_padding_never_changes_a_result(kind, cell, bidirectional):
+    model = make(kind, cell, bidirectional=bidirectional)
+    for parameter in (model.source_embedding.weight, model.target_embedding.weight):
+        parameter.data[PAD] = 50.0  # whatever looks at padding shows it
+    logits = model(SOURCE, TARGET)
+    for row, source in enumerate(SOURCE):
+        alone = source[source != PAD][None]
+        close(model(alone, TARGET[row : row + 1])[0], logits[row])
+        if kind is not BottleneckSeq2Seq:
+            weights = model.weights(SOURCE, TARGET)[row, :, : alone.shape[1]]
+            close(model.weights(alone, TARGET[row : row + 1])[0], weights)
+    wider = torch.cat([SOURCE, torch.full((3, 4), PAD)], 1)
+    close(model(wider, TARGET), logits)
+    model(SOURCE, TARGET).sum().backward()
+    assert not model.source_embedding.weight.grad[PAD].any()
+    assert all(p.grad.isfinite().all() for p in model.parameters() if p.grad is not None)
+
+
+@EVERY
+def test_the_future_of_the_target_leaves_the_past_alone(kind):
+    model, logits = make(kind), make(kind)(SOURCE, TARGET)
+    for t in range(4):
+        other = TARGET.clone()
+        other[:, t] = 2
+        changed = (model(SOURCE, other) != logits).any(-1).any(0)
+        assert changed.tolist() == [s >= t for s in range(4)]
+
+
+def test_additive_attention_has_not_read_the_last_word_when_it_looks():
+    """Bahdanau's weights come before y_{t-1} is read, the lecture's after it."""
+    other = TARGET.clone()
+    other[:, 2] = 2
+    for kind, changes_at in ((AdditiveSeq2Seq, 3), (DotProductSeq2Seq, 2)):
+        model = make(kind)
+        changed = (model.weights(SOURCE, other) != model.weights(SOURCE, TARGET)).any(-1).any(0)
+        assert changed.tolist() == [t >= changes_at for t in range(4)]
+
+
+# --- Step by step
+
+
+@EVERY
+@CELLS
+def test_the_forward_pass_equals_the_predictor_step_by_step(kind, cell):
+    model = make(kind, cell, dropout=0.5)
+    predictor = Seq2SeqPredictor(model, SOURCE)
+    state, rows = predictor.start(3), []
+    for column in TARGET.T:
+        log_p, state = predictor.step(column, state)
+        rows.append(log_p)
+    assert model.training, "the model is left in its mode"
+    expected = model.eval()(SOURCE, TARGET).detach().log_softmax(-1)
+    close(torch.stack(rows, 1), expected)
+    for row, source in enumerate(SOURCE):
+        predictor = Seq2SeqPredictor(model, source)
+        close(next_log_probs(predictor, TARGET[row, 1:]), expected[row, -1])
+        close(next_log_probs(predictor, []), expected[row, 0])
+
+
+@EVERY
+@CELLS
+def test_reading_in_stretches_equals_reading_at_once(kind, cell):
+    model = make(kind, cell)
+    memory = model.encode(SOURCE)
+    first, state = model.read(TARGET[:, :3], memory, memory.state)
+    second, _ = model.read(TARGET[:, 3:], memory, state)
+    close(torch.cat([first, second], 1), model(SOURCE, TARGET))
+
+
+@EVERY
+def test_a_step_leaves_the_state_valid(kind):
+    predictor = Seq2SeqPredictor(make(kind, LSTMCell), SOURCE)
+    _, state = predictor.step(torch.full((3,), BOS), predictor.start(3))
+    before = copy.deepcopy(state)
+    first, _ = predictor.step(torch.tensor([3, 4, 5]), state)
+    predictor.step(torch.tensor([5, 5, 5]), state)
+    assert torch.equal(predictor.step(torch.tensor([3, 4, 5]), state)[0], first)
+    torch.testing.assert_close(state, before, atol=0, rtol=0)
+
+
+@EVERY
+def test_a_predictor_serves_sampling_greedy_and_beam_search(kind):
+    model = make(kind)
+    each = [greedy(Seq2SeqPredictor(model, one[one != PAD]), EOS, 6)[0] for one in SOURCE]
+    together = greedy(Seq2SeqPredictor(model, SOURCE), EOS, 6, 3)
+    assert [one.tolist() for one in each] == [one.tolist() for one in together]
+    predictor = Seq2SeqPredictor(model, SOURCE[:1])
+    (tokens, log_p), *_ = beam_search(predictor, 3, EOS, 6)
+    said = [*tokens.tolist(), EOS][:6]
+    read = torch.tensor([[BOS, *said[:-1]]])
+    log_probs = model(SOURCE[:1], read).detach()[0].log_softmax(-1)
+    assert log_p == pytest.approx(float(log_probs[range(len(said)), said].sum()))
+    drawn = sample(predictor, 3, torch.Generator().manual_seed(0), batch_size=2000)
+    expected = next_log_probs(predictor, []).exp() * 2000
+    count = torch.bincount(drawn[:, 0], minlength=V)
+    assert float(((count - expected) ** 2 / expected).sum()) < 20.6  # 0.1 % at 5 degrees
+
+
+def test_a_predictor_reads_the_model_as_it_is_now():
+    model = make(AdditiveSeq2Seq)
+    predictor = Seq2SeqPredictor(model, SOURCE[0])
+    before = next_log_probs(predictor, [])
+    model.source_embedding.weight.data += 1
+    after = model(SOURCE[:1], torch.tensor([[BOS]])).detach()[0, 0].log_softmax(-1)
+    assert not torch.allclose(before, after)
+    close(next_log_probs(predictor, []), after)
+
+
+# --- Learning
+
+
+def turned(n, generator, length=5):
+    """Sources of ``length`` words and the same words backwards."""
+    words = torch.randint(3, VS - 1, (n, length), generator=generator)
+    end, begin = torch.full((n, 1), EOS), torch.full((n, 1), BOS)
+    backwards = words.flip(1)
+    source, target = torch.cat([words, end], 1), torch.cat([backwards, end], 1)
+    return (source, torch.cat([begin, backwards], 1)), target
+
+
+@ATTENDING
+def test_it_learns_to_turn_a_sentence_round_and_looks_where_the_words_stand(kind):
+    torch.manual_seed(0)
+    model, generator = kind(GRUCell, VS, VS, 16, 32), torch.Generator().manual_seed(0)
+    batches = (turned(32, generator) for _ in range(250))
+    losses = [record.loss for record in train(model, batches, 250, 1e-2)]
+    assert losses[-1] < 0.1 * losses[0]
+    (source, target_in), target = turned(100, generator)
+    said = greedy(Seq2SeqPredictor(model, source), EOS, 9, 100)
+    right = [torch.equal(one, row[:-1]) for one, row in zip(said, target)]
+    assert sum(right) >= 90
+    weights = model.weights(source, target_in).detach()[:, :5]  # of the five words
+    looks, stands = weights.argmax(-1), torch.arange(4, -1, -1)
+    assert float((looks == stands).double().mean()) > 0.5
+
+
+# --- Errors
+
+
+@EVERY
+def test_input_that_does_not_fit_is_refused(kind):
+    model = make(kind)
+    for source, sentence in (
+        (SOURCE[0], "source has the shape"),
+        (SOURCE.double(), "torch.float64"),
+        (SOURCE + 7, "The ids in source go from 7 to 13; expected 0 to 6"),
+        (SOURCE.flip(1), "Row 0 of the source is"),
+        (SOURCE * 0, "expected one word or more"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            model(source, TARGET)
+    for target, sentence in (
+        (TARGET[0], "target_in has the shape"),
+        (TARGET + 7, "The ids in target_in go from 7 to 12; expected 0 to 5"),
+        (TARGET[:2], "There are 3 sources and 2 targets"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            model(SOURCE, target)
+    with pytest.raises(ValueError, match="d_hidden is 5"):
+        kind(GRUCell, VS, V, D, 5)
+    assert kind(GRUCell, VS, V, D, 5, bidirectional=False)(SOURCE, TARGET).shape == (3, 4, V)
+
+
+def test_the_model_without_attention_has_no_weights():
+    with pytest.raises(ValueError, match="has no attention and so no weights"):
+        make(BottleneckSeq2Seq).weights(SOURCE, TARGET)
+
+
+def test_a_predictor_refuses_what_does_not_fit():
+    model = make(AdditiveSeq2Seq)
+    predictor = Seq2SeqPredictor(model, SOURCE)
+    with pytest.raises(ValueError, match="has 3 sources, one for each text, but was asked for 2"):
+        predictor.start(2)
+    for source in (torch.zeros(2, 2, 2), torch.zeros(0)):
+        with pytest.raises(ValueError, match="The source has the shape"):
+            Seq2SeqPredictor(model, source)
+    with pytest.raises(ValueError, match="The ids in target_in go from 9"):
+        predictor.step(torch.tensor([9, 9, 9]), predictor.start(3))
+    assert model.training
+
+
+def test_dropout_acts_in_training_only():
+    model = make(AdditiveSeq2Seq, dropout=0.5)
+    assert not torch.equal(model(SOURCE, TARGET), model(SOURCE, TARGET))
+    model.eval()
+    assert torch.equal(model(SOURCE, TARGET), model(SOURCE, TARGET))
