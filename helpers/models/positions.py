@@ -125,8 +125,9 @@ class SinusoidalPositions(nn.Module):
 class LearnedPositions(nn.Module):
     """Adds a learned vector per position to embeddings, for at most ``max_length`` positions.
 
-    The vectors begin small, normally distributed with deviation 0.02 as the words' do in GPT
-    (Radford et al. 2018, section 4.1): larger ones would drown the words.
+    The vectors begin small, normally distributed as the words do in GPT, with deviation 0.02 at its
+    width of 768 (Radford et al. 2018, section 4.1) and 0.02 sqrt(768 / D) at any width: larger ones
+    would drown the words.
 
     Args:
         max_length: how many positions have a vector.
@@ -142,7 +143,7 @@ class LearnedPositions(nn.Module):
             raise ValueError(f"max_length is {max_length}, expected one position or more.")
         self.max_length, self.d_model = max_length, d_model
         self.embedding = nn.Embedding(max_length, d_model)
-        nn.init.normal_(self.embedding.weight, std=0.02)
+        nn.init.normal_(self.embedding.weight, std=0.02 * (768 / d_model) ** 0.5)
 
     def forward(self, x: Tensor, start: int = 0) -> Tensor:
         """Embeddings x (B, T, D) of the positions start, start+1, ... -> x + P, (B, T, D).

@@ -26,9 +26,11 @@ class Transformer(nn.Module):
     the order of its tokens; the causal mask alone tells something of it from the second layer on.
 
     The output has no matrix of its own (Press and Wolf 2017) and no bias. Weights begin normally
-    distributed with deviation 0.02 (Radford et al. 2018, section 4.1), those that write into the
-    residual stream, of which there are 2 L matrices, with 0.02 / sqrt(2 L), so that the stream's
-    variance does not grow with the depth (Radford et al. 2019, section 2.3). Biases begin at zero.
+    distributed with a deviation of 0.02 at GPT's width of 768 (Radford et al. 2018, section 4.1)
+    and of 0.02 sqrt(768 / D) at any width, so that products keep their size: with 0.02 narrow
+    models start slowly. Those that write into the residual stream, of which there are 2 L matrices,
+    are divided by sqrt(2 L), so that the stream's variance does not grow with the depth (Radford et
+    al. 2019, section 2.3). Biases begin at zero.
 
     Absolute positions should begin about as large as the embeddings, as ``LearnedPositions`` do:
     sinusoids of their own size hide the tokens from the first layer for hundreds of steps, so give
@@ -113,9 +115,10 @@ class Transformer(nn.Module):
 
     @torch.no_grad()
     def _start_weights(self) -> None:
+        deviation = 0.02 * (768 / self.embedding.embedding_dim) ** 0.5
         for module in (self.embedding, *self.blocks.modules()):
             if isinstance(module, nn.Linear | nn.Embedding):
-                module.weight.normal_(0, 0.02)
+                module.weight.normal_(0, deviation)
             if isinstance(module, nn.Linear) and module.bias is not None:
                 module.bias.zero_()
         for block in self.blocks:

@@ -210,7 +210,7 @@ def test_the_model_is_a_predictor_of_distributions():
 
 
 def test_the_weights_begin_as_gpt2s():
-    """Deviation 0.02; 0.02 / sqrt(2 L) where a layer writes into the residual stream."""
+    """Deviation 0.02 sqrt(768 / D), divided by sqrt(2 L) where a layer writes into the stream."""
     torch.manual_seed(0)
     model = Transformer(500, 128, 4, 8, positions=LearnedPositions(64, 128))
     for name, parameter in model.named_parameters():
@@ -220,13 +220,13 @@ def test_the_weights_begin_as_gpt2s():
             assert (parameter == 1).all(), name
         else:
             written = name.endswith(("output.weight", "down.weight"))
-            wanted = 0.02 / 4 if written else 0.02
+            wanted = 0.02 * 6**0.5 / (4 if written else 1)
             spread = 5 / (2 * parameter.numel()) ** 0.5  # five standard errors
             assert parameter.std().item() == pytest.approx(wanted, rel=spread), name
             assert abs(parameter.mean().item()) < 5 * wanted / parameter.numel() ** 0.5, name
     tokens = torch.randint(500, (4, 64), generator=torch.Generator().manual_seed(0))
     loss = F.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten())
-    assert loss.item() == pytest.approx(math.log(500), abs=0.15)
+    assert loss.item() == pytest.approx(math.log(500), abs=0.3)
 
 
 def test_positions_that_are_handed_over_keep_their_weights():
