@@ -75,15 +75,20 @@ def build(
     return Transformer(vocab_size, D, H, L, positions=positions, relative=relative.get(scheme))
 
 
-def texts(task: str) -> tuple[Tensor, Tensor, int]:
-    """Training text, test text, vocabulary size."""
+def texts(task: str) -> tuple[dict[str, Tensor], int]:
+    """Training, validation and test text, and the vocabulary size."""
+    parts = ("train", "validation", "test")
     if task.startswith("order"):
         source = lag_source()
-        train_text = source.sample(400_000, torch.Generator().manual_seed(1))
-        return train_text, source.sample(200_000, torch.Generator().manual_seed(2)), SYMBOLS
+        lengths = {"train": 400_000, "validation": 200_000, "test": 200_000}
+        seeds = {"train": 1, "validation": 4, "test": 2}
+        return {
+            part: source.sample(lengths[part], torch.Generator().manual_seed(seeds[part]))
+            for part in parts
+        }, SYMBOLS
     corpus = corpora.lantern_bay()
     tokenizer = CharTokenizer.train(corpus.text)
-    return tokenizer.encode(corpus.train), tokenizer.encode(corpus.test), tokenizer.vocab_size
+    return {part: tokenizer.encode(getattr(corpus, part)) for part in parts}, tokenizer.vocab_size
 
 
 def buckets(T: int, read: int) -> list[tuple[int, int]]:
@@ -112,30 +117,33 @@ def losses(model: nn.Module, text: Tensor, T: int, read: int, most: int, rows: i
 
 def fit(
     task: str, scheme: str, seed: int, rate: float, scale: float
-) -> tuple[Transformer, float, Tensor]:
+) -> tuple[Transformer, float, dict[str, Tensor]]:
     setting = TASKS[task]
-    train_text, test_text, vocab_size = texts(task)
+    parts, vocab_size = texts(task)
     torch.manual_seed(seed)
     model = build(scheme, vocab_size, *(setting[key] for key in "DHLT"), scale=scale)
-    batches = windows(train_text, setting["B"], setting["T"], torch.Generator().manual_seed(seed))
+    batches = windows(
+        parts["train"], setting["B"], setting["T"], torch.Generator().manual_seed(seed)
+    )
     options = {"learning_rate": rate, "warmup": 50, "weight_decay": 0.01}
     seconds = 0.0
     for record in train(model, batches, setting["steps"], **options):
         seconds = record.seconds
-    return model.eval(), seconds, test_text
+    return model.eval(), seconds, parts
 
 
 def run(job: tuple[str, str, int, float, float]) -> dict:
-    """One training, and the losses by position."""
+    """One training, and the losses by position; settings are chosen by the validation text."""
     torch.set_num_threads(1)
     task, scheme, seed, rate, scale = job
     setting = TASKS[task]
     said = {"task": task, "scheme": scheme, "seed": seed, "rate": rate, "scale": scale}
     try:
-        model, seconds, text = fit(task, scheme, seed, rate, scale)
+        model, seconds, parts = fit(task, scheme, seed, rate, scale)
     except ValueError as diverged:
         return {**said, "failed": str(diverged), "nats inside": float("inf")}
     most = setting["T"] if scheme == "learned" else setting["read"]
+    text = parts["validation" if seed == TUNING_SEED else "test"]
     by_position = losses(model, text, setting["T"], setting["read"], most)
     inside = losses(model, text, setting["T"], setting["read"], setting["T"], rows=1024)
     return {
@@ -155,12 +163,12 @@ def chosen(tuning: list[dict], task: str, scheme: str) -> tuple[float, float]:
 
 def baselines() -> dict:
     """What is known without training: exact entropies, and a Kneser-Ney model of the tales."""
-    train_text, test_text, vocab_size = texts("tales")
-    ngram = ModifiedKneserNey(6).fit(train_text, vocab_size)
+    parts, vocab_size = texts("tales")
+    ngram = ModifiedKneserNey(6).fit(parts["train"], vocab_size)
     return {
         "entropy of the source": lag_source().entropy_rate(),
         "uniform": math.log(SYMBOLS),
-        "Kneser-Ney, n = 6, tales": score(ngram, test_text).nats_per_token,
+        "Kneser-Ney, n = 6, tales": score(ngram, parts["test"]).nats_per_token,
     }
 
 
@@ -206,7 +214,7 @@ def main() -> None:
                 s: sum(
                     p.numel()
                     for p in build(
-                        s, texts(task)[2], *(TASKS[task][k] for k in "DHLT")
+                        s, texts(task)[1], *(TASKS[task][k] for k in "DHLT")
                     ).parameters()
                 )
                 for s in SCHEMES

@@ -96,8 +96,11 @@ class Notebook:
         for _ in range(times):
             handle.press(key)
 
-    def enter(self, panel, text):
-        """Type a text into the first field of a panel; return what stands below it, once new."""
+    def enter(self, panel, text, shows=None):
+        """Type a text into the first field of a panel; return what stands below it, once new.
+
+        With ``shows``, such as "img" or "pre", once it holds one element of that kind.
+        """
         output, field = (
             panel.locator(".jp-OutputArea").first,
             panel.locator("input[type=text]").first,
@@ -106,6 +109,8 @@ class Notebook:
         field.fill(text)
         field.press("Enter")
         self.wait_for_change(output, before)
+        if shows is not None:
+            self.wait_until(lambda: output.locator(shows).count() == 1)
         return output
 
     def wait_until(self, condition, seconds=60):

@@ -11,8 +11,7 @@ def test_a_sentence_of_ones_own_is_translated_and_an_unknown_word_is_answered(op
     assert notebook.errors() == []
     panel = notebook.cell("translate_and_draw,").locator(".course-panel")
     for sentence, shown in (("le roi dort .", "img"), ("le roi dormait .", "pre")):
-        output = notebook.enter(panel, sentence)
-        notebook.wait_until(lambda kind=shown, below=output: below.locator(kind).count() == 1)
+        output = notebook.enter(panel, sentence, shows=shown)
     assert "'dormait'" in output.inner_text()
     assert notebook.errors() == []
 
@@ -23,10 +22,8 @@ def test_a_head_is_chosen_and_reads_a_text_of_ones_own(open_notebook):
     assert notebook.errors() == []
     panel = notebook.cell("show_head,").locator(".course-panel")
     for text, shown in (("Zoë's 🙂 lamp", "img"), (" ", "pre")):
-        output = notebook.enter(panel, text)
-        notebook.wait_until(lambda kind=shown, below=output: below.locator(kind).count() == 1)
-    output = notebook.enter(panel, "A door.")
-    notebook.wait_until(lambda: output.locator("img").count() == 1)
+        output = notebook.enter(panel, text, shows=shown)
+    output = notebook.enter(panel, "A door.", shows="img")
     before = output.inner_html()
     notebook.move_slider(panel.locator(".widget-slider").nth(1), "ArrowRight")
     notebook.wait_for_change(output, before)

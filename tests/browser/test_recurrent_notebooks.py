@@ -21,8 +21,7 @@ def test_the_puzzle_is_played_and_a_sequence_of_ones_own_is_read(open_notebook):
 
     state = notebook.cell("explore_state,").locator(".course-panel")
     for sequence, shown in (("([<>])()", "img"), ("(x)", "pre")):
-        output = notebook.enter(state, sequence)
-        notebook.wait_until(lambda kind=shown, below=output: below.locator(kind).count() == 1)
+        output = notebook.enter(state, sequence, shows=shown)
     assert "'x'" in output.inner_text()
     assert notebook.errors() == []
 

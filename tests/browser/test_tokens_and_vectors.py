@@ -32,7 +32,6 @@ def test_neighbours_are_shown_and_unknown_words_are_answered(open_notebook):
 
     panel = notebook.cell("neighbours_of,").locator(".course-panel")
     for word, shown in (("monday", "img"), ("mondai", "pre")):
-        output = notebook.enter(panel, word)
-        notebook.wait_until(lambda kind=shown, below=output: below.locator(kind).count() == 1)
+        output = notebook.enter(panel, word, shows=shown)
     assert "did you mean 'monday'" in output.inner_text()
     assert notebook.errors() == []
