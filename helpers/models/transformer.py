@@ -32,9 +32,9 @@ class Transformer(nn.Module):
     are divided by sqrt(2 L), so that the stream's variance does not grow with the depth (Radford et
     al. 2019, section 2.3). Biases begin at zero.
 
-    Absolute positions should begin about as large as the embeddings, as ``LearnedPositions`` do:
-    sinusoids of their own size hide the tokens from the first layer for hundreds of steps, so give
-    ``SinusoidalPositions`` a ``scale``. They are added as they come.
+    Absolute positions should not drown the embeddings, which begin small: ``LearnedPositions``
+    begin as small, and sinusoids of their own size may hide the tokens from the first layer for
+    hundreds of steps, so ``SinusoidalPositions`` has a ``scale``. They are added as they come.
 
     Args:
         vocab_size: V.
