@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import base64
+import io
 
+import numpy as np
 import pytest
 from matplotlib import pyplot as plt
+from PIL import Image
 
-from helpers.display import figures
+from helpers.display import figures, plotting
 
 
 def test_without_ipython_the_words_are_printed(capsys):
@@ -44,3 +47,25 @@ def test_the_output_is_a_png():
     plt.close(figure)
     assert png.startswith(b"\x89PNG\r\n")
     assert figures.caption_output("Seen.")["text/markdown"] == "**Figure.** Seen."
+
+
+def test_the_stored_colours_are_those_of_the_plot():
+    """256 colours: every pixel of a map of colours stays close to what was drawn."""
+    with plotting.course_style():
+        ax = plotting.heatmap(
+            np.linspace(0, 1, 400).reshape(20, 20),
+            [""] * 20,
+            [""] * 20,
+            xlabel="x",
+            ylabel="y",
+            value_label="v",
+        )
+        drawn = io.BytesIO()
+        ax.figure.savefig(drawn, format="png")
+        plt.close(ax.figure)
+    stored = figures.with_few_colours(drawn.getvalue())
+    both = [np.asarray(Image.open(f).convert("RGB"), int) for f in (drawn, io.BytesIO(stored))]
+    difference = np.abs(both[0] - both[1]).max(-1)
+    assert difference.mean() < 3
+    assert np.quantile(difference, 0.999) < 20
+    assert len(stored) < 0.8 * len(drawn.getvalue())
