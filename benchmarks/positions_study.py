@@ -27,7 +27,7 @@ from torch import Tensor, nn
 
 from helpers.data import corpora
 from helpers.data.batching import windows
-from helpers.data.sources import MarkovSource
+from helpers.data.sources import lagged_source
 from helpers.data.tokenizers import CharTokenizer
 from helpers.inference.evaluation import score
 from helpers.learning.training import train
@@ -54,15 +54,6 @@ TASKS = {
 }
 
 
-def lag_source() -> MarkovSource:
-    """The next symbol is the one LAG places back plus one (modulo SYMBOLS), or noise."""
-    shape = (SYMBOLS,) * (LAG + 1)
-    table = torch.full(shape, NOISE / SYMBOLS, dtype=torch.float64)
-    for oldest in range(SYMBOLS):
-        table[oldest, ..., (oldest + 1) % SYMBOLS] += 1 - NOISE
-    return MarkovSource(table)
-
-
 def build(
     scheme: str, vocab_size: int, D: int, H: int, L: int, T: int, scale: float = 1.0
 ) -> Transformer:
@@ -79,7 +70,7 @@ def texts(task: str) -> tuple[dict[str, Tensor], int]:
     """Training, validation and test text, and the vocabulary size."""
     parts = ("train", "validation", "test")
     if task.startswith("order"):
-        source = lag_source()
+        source = lagged_source(SYMBOLS, LAG, NOISE)
         lengths = {"train": 400_000, "validation": 200_000, "test": 200_000}
         seeds = {"train": 1, "validation": 4, "test": 2}
         return {
@@ -166,7 +157,7 @@ def baselines() -> dict:
     parts, vocab_size = texts("tales")
     ngram = ModifiedKneserNey(6).fit(parts["train"], vocab_size)
     return {
-        "entropy of the source": lag_source().entropy_rate(),
+        "entropy of the source": lagged_source(SYMBOLS, LAG, NOISE).entropy_rate(),
         "uniform": math.log(SYMBOLS),
         "Kneser-Ney, n = 6, tales": score(ngram, parts["test"]).nats_per_token,
     }
@@ -209,18 +200,6 @@ def main() -> None:
         "tasks": TASKS,
         "buckets": {task: buckets(s["T"], s["read"]) for task, s in TASKS.items()},
         "baselines": baselines(),
-        "parameters": {
-            task: {
-                s: sum(
-                    p.numel()
-                    for p in build(
-                        s, texts(task)[1], *(TASKS[task][k] for k in "DHLT")
-                    ).parameters()
-                )
-                for s in SCHEMES
-            }
-            for task in TASKS
-        },
         "tuning": tuning,
         "runs": runs,
     }

@@ -68,14 +68,14 @@ class GrammarSource:
             head: ([*accumulate(p for p, _ in options[:-1]), 1.0], [s[::-1] for _, s in options])
             for head, options in self.rules.items()
         }
-        uniforms, tokens, stack = _uniforms(generator), [], []
+        drawn, tokens, stack = uniforms(generator), [], []
         while len(tokens) < n:
             if not stack:
                 stack = [self.end, self._axiom]
             symbol = stack.pop()
             if symbol in choices:
                 cumulative, symbols = choices[symbol]
-                stack += symbols[bisect_right(cumulative, next(uniforms))]
+                stack += symbols[bisect_right(cumulative, next(drawn))]
             else:
                 tokens.append(self._ids[symbol])
         return torch.tensor(tokens)
@@ -185,7 +185,8 @@ def small_english() -> GrammarSource:
     return GrammarSource(rules)
 
 
-def _uniforms(generator: torch.Generator) -> Iterator[float]:
+def uniforms(generator: torch.Generator) -> Iterator[float]:
+    """Endless uniform numbers in [0, 1), taken from the generator in blocks of 4096."""
     while True:
         yield from torch.rand(4096, generator=generator, dtype=torch.float64).tolist()
 

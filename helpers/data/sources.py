@@ -138,6 +138,32 @@ class MarkovSource:
         return self._nodes[state], state
 
 
+def lagged_source(vocab_size: int, lag: int, noise: float) -> MarkovSource:
+    """A token is the successor (modulo V) of the one ``lag`` places back, or noise: any of the V.
+
+    All tokens are equally frequent, and places that are no multiple of the lag tell nothing. Who
+    looks at the right place reaches the entropy rate, which does not depend on the lag.
+
+    Args:
+        vocab_size: V.
+        lag: how far back, 1 or more.
+        noise: probability that the token is drawn uniformly instead; above 0, at most 1.
+
+    Raises:
+        ValueError: settings out of range, or more contexts than ``MarkovSource`` takes.
+    """
+    if vocab_size < 2 or lag < 1 or not 0 < noise <= 1:
+        raise ValueError(
+            f"vocab_size is {vocab_size}, lag {lag} and noise {noise}; expected 2 tokens or more, "
+            "a lag of 1 or more, and noise above 0 and at most 1."
+        )
+    shape = (vocab_size,) * (lag + 1)
+    transitions = torch.full(shape, noise / vocab_size, dtype=torch.float64)
+    for oldest in range(vocab_size):
+        transitions[oldest, ..., (oldest + 1) % vocab_size] += 1 - noise
+    return MarkovSource(transitions)
+
+
 class HiddenMarkovSource:
     """A hidden Markov chain of which only noisy tokens are seen.
 

@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 
-import torch
-
 Part = str | int  # a word, or which of the rule's children stands here
 Tree = tuple["Rule", tuple["Tree", ...]]
 Phrase = tuple[list[str], list[str], list[tuple[int, int]]]  # English, French, links
@@ -211,9 +209,3 @@ def phrase(tree: Tree) -> Phrase:
     for child, (_, _, inner) in enumerate(parts):
         links += [(j + at[1][child], i + at[0][child]) for j, i in inner]
     return words[0], words[1], links
-
-
-def uniforms(generator: torch.Generator, block: int = 4096) -> Iterator[float]:
-    """Endless uniform numbers in [0, 1), taken from the generator block by block."""
-    while True:
-        yield from torch.rand(block, generator=generator, dtype=torch.float64).tolist()

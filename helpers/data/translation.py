@@ -21,7 +21,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from helpers.data.synchronous_grammar import SynchronousGrammar, Tree, phrase, uniforms
+from helpers.data.grammars import uniforms
+from helpers.data.synchronous_grammar import SynchronousGrammar, Tree, phrase
 from helpers.data.translation_lexicon import Lexicon, full_lexicon
 from helpers.data.translation_rules import phrase_rules
 

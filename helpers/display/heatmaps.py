@@ -90,11 +90,9 @@ def head_grid(
     keys: Sequence[str],
     *,
     mask: Any = None,
-    truth: Iterable[tuple[int, int]] | None = None,
     high: float = 1.0,
     xlabel: str = "key (looked at)",
     ylabel: str = "query (looking)",
-    title: str = "",
 ) -> Figure:
     """All heads of all layers: a row of small pictures for each layer, with one colour bar.
 
@@ -103,7 +101,7 @@ def head_grid(
 
     Args:
         weights: (L, H, T, S), or one (H, T, S) for each layer, whose numbers of heads may differ.
-        queries, keys, mask, truth, high, xlabel, ylabel: see ``attention_heatmap``.
+        queries, keys, mask, high, xlabel, ylabel: see ``attention_heatmap``.
 
     Raises:
         ValueError: see ``attention_heatmap``.
@@ -117,7 +115,6 @@ def head_grid(
     _check_high(high)
     (T, S), most = layers[0].shape[1:], max(map(len, layers))
     allowed = [_allowed(mask, layer) for layer in layers]
-    frames = _frames(truth, (T, S))
     cell = min(12.0 / (most * S), 2.8 / T, 9.0 / (len(layers) * T), 0.4)  # inches
     points = min(11.0, 0.85 * 72 * cell)
     readable = points >= _SMALLEST
@@ -137,15 +134,12 @@ def head_grid(
             image = _draw_small(ax, layer[head], may, high)
             name = f"layer {row + 1}, head {head + 1}"
             ax.set_title(name, fontsize=min(12.0, 72 * cell * S / (0.55 * len(name))))
-            if frames:
-                _draw_frames(ax, frames, most * max(T, S))
             last = row + 1 == len(layers) or head >= len(layers[row + 1])
             if readable and head == 0:
                 ax.set_yticks(range(T), _visible(queries), fontsize=points)
             if readable and last:
                 ax.set_xticks(range(S), _visible(keys), fontsize=points, rotation=90)
     notes = f"\nhatched: {_FORBIDDEN}" if not all(may.all() for may in allowed) else ""
-    notes += "\norange frame: where it should look" if frames else ""
     for place, label, tokens in (("x", xlabel, keys), ("y", ylabel, queries)):
         if not readable:
             first, final = _visible((tokens[0], tokens[-1]))
@@ -157,8 +151,6 @@ def head_grid(
     bar = figure.colorbar(image, ax=axes, fraction=0.03, pad=0.01, shrink=0.9)
     bar.set_label(_value_label(worst, high))
     bar.outline.set_visible(False)
-    if title:
-        figure.suptitle(title)
     return figure
 
 

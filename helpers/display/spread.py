@@ -60,7 +60,6 @@ def dots(
     *,
     xlabel: str,
     reference: Mapping[str, float] | None = None,
-    logx: bool = False,
     title: str = "",
     ax: Axes | None = None,
 ) -> Axes:
@@ -70,7 +69,6 @@ def dots(
         runs: label -> one number a run.
         xlabel: what is measured, with its unit.
         reference: label -> place of a dashed line.
-        logx: a logarithmic axis.
 
     Raises:
         ValueError: a label without numbers.
@@ -89,8 +87,6 @@ def dots(
     ax.set_ylim(len(runs) - 0.5, -0.5)
     ax.grid(axis="y", visible=False)
     ax.set(xlabel=xlabel, title=title)
-    if logx:
-        log_axis(ax, ax.xaxis)
     if reference:
         reference_lines(ax, reference, vertical=True)
     return ax

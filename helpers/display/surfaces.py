@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ def surface(
     value_label: str = "loss",
     low: float | None = None,
     high: float | None = None,
-    log: bool = False,
     levels: int = 10,
     centre: str = "model",
     title: str = "",
@@ -45,13 +43,12 @@ def surface(
         value_label: what the numbers are, with the unit.
         low, high: first and last contour; the losses' own ends by default. What lies beyond is
             shaded as the last band, with a pointed end of the colour bar.
-        log: contours at equal ratios rather than at equal differences.
         levels: about how many contours.
         centre: the word beside the mark at (0, 0).
 
     Raises:
         ValueError: shapes that do not fit, steps that do not increase, no finite loss, or a range
-            that is empty or, for ``log``, not positive.
+            that is empty.
     """
     alphas, betas, losses = _array(alphas), _array(betas), _array(losses)
     if losses.shape != (alphas.size, betas.size) or min(losses.shape) < 2:
@@ -64,7 +61,7 @@ def surface(
     finite = np.isfinite(losses)
     if not finite.any():
         raise ValueError("No loss is finite, so there is nothing to draw: take smaller steps.")
-    edges = _edges(losses[finite], low, high, log, levels)
+    edges = _edges(losses[finite], low, high, levels)
     ax = plt.subplots(figsize=(6.6, 5.6))[1] if ax is None else ax
     note = ""
     if not finite.all():
@@ -103,29 +100,18 @@ def surface(
     return ax
 
 
-def _edges(
-    finite: np.ndarray, low: float | None, high: float | None, log: bool, levels: int
-) -> np.ndarray:
+def _edges(finite: np.ndarray, low: float | None, high: float | None, levels: int) -> np.ndarray:
     """Round numbers that reach from low to high or a little further."""
     if low is None and high is None and finite.min() == finite.max():  # a plain
         low, high = finite[0] - 0.05 * abs(finite[0] or 1), finite[0] + 0.05 * abs(finite[0] or 1)
     low = float(finite.min() if low is None else low)
     high = float(finite.max() if high is None else high)
-    if not low < high < np.inf or (log and low <= 0) or levels < 1:
+    if not low < high < np.inf or levels < 1:
         raise ValueError(
             f"The contours reach from {low:g} to {high:g} in {levels} levels; expected low < high, "
-            "both finite, 1 level or more, and low > 0 for a logarithmic scale."
+            "both finite, and 1 level or more."
         )
-    if not log:
-        return MaxNLocator(levels, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
-    exact = np.geomspace(low, high, levels + 1)
-    for digits in range(2, 16):  # as few as keep the levels apart and nearly at equal ratios
-        edges = np.array([_rounded(value, digits, np.rint) for value in exact])
-        edges[0] = _rounded(low, digits, np.floor)
-        edges[-1] = _rounded(high, digits, np.ceil)
-        if (np.diff(np.log(edges)) > 0.6 * np.log(high / low) / levels).all():
-            break
-    return edges
+    return MaxNLocator(levels, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
 
 
 def _keep_apart(labels: Sequence[Text], alphas: np.ndarray, betas: np.ndarray) -> None:
@@ -139,11 +125,6 @@ def _keep_apart(labels: Sequence[Text], alphas: np.ndarray, betas: np.ndarray) -
         else:
             text.set_path_effects(_HALO)
             taken.append(place)
-
-
-def _rounded(value: float, digits: int, how: Callable[[float], float]) -> float:
-    places = digits - 1 - math.floor(math.log10(value))
-    return round(float(how(round(value * 10.0**places, 9))) * 10.0**-places, places)
 
 
 def _array(values: Any) -> np.ndarray:

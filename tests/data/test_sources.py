@@ -12,7 +12,12 @@ import torch
 from torch import Tensor
 
 from helpers.contracts import next_log_probs
-from helpers.data.sources import HiddenMarkovSource, IndependentSource, MarkovSource
+from helpers.data.sources import (
+    HiddenMarkovSource,
+    IndependentSource,
+    MarkovSource,
+    lagged_source,
+)
 
 
 def generator(seed: int = 0) -> torch.Generator:
@@ -334,3 +339,23 @@ def test_bad_input_is_named(make, message):
 def test_float32_rows_that_sum_to_one_in_float32_are_taken():
     source = MarkovSource(torch.rand(500, 500, generator=generator()).softmax(-1))
     torch.testing.assert_close(source.transitions.sum(-1), torch.ones(500, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("lag", [1, 2, 3])
+def test_a_lagged_source_has_the_entropy_of_its_noise_whatever_the_lag(lag):
+    V, noise = 5, 0.2
+    source = lagged_source(V, lag, noise)
+    p = [1 - noise + noise / V, *[noise / V] * (V - 1)]
+    assert source.entropy_rate() == pytest.approx(-sum(q * math.log(q) for q in p), abs=1e-12)
+    text = source.sample(60_000, generator())
+    agree = [(text[k:] == (text[:-k] + 1) % V).double().mean().item() for k in (1, 2, 3)]
+    assert agree[lag - 1] == pytest.approx(p[0], abs=0.01)
+    for k, share in enumerate(agree, 1):
+        if k % lag:  # such a place tells nothing: there the successor stands as often as any token
+            assert share == pytest.approx(1 / V, abs=0.01)
+
+
+@pytest.mark.parametrize("settings", [(1, 2, 0.1), (4, 0, 0.1), (4, 2, 0.0), (4, 2, 1.1)])
+def test_a_lagged_source_needs_tokens_a_lag_and_noise(settings):
+    with pytest.raises(ValueError, match="expected 2 tokens or more"):
+        lagged_source(*settings)

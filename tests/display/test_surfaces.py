@@ -80,13 +80,12 @@ def test_the_centre_is_marked_if_it_is_there():
     assert not surface(STEPS + 5, STEPS, bowl()).get_lines()
 
 
-@pytest.mark.parametrize("log", [False, True])
-def test_two_surfaces_with_the_same_ends_share_contours_and_shades(log):
+def test_two_surfaces_with_the_same_ends_share_contours_and_shades():
     flat, steep = bowl(0.3), bowl()
     low, high = float(flat.min()), float(steep.max())
     axes = plt.subplots(1, 2)[1]
     for ax, losses in zip(axes, (flat, steep)):
-        assert surface(STEPS, STEPS, losses, low=low, high=high, log=log, ax=ax) is ax
+        assert surface(STEPS, STEPS, losses, low=low, high=high, ax=ax) is ax
     assert np.array_equal(edges(axes[0]), edges(axes[1]))
     assert shades(axes[0]) == shades(axes[1])
 
@@ -99,21 +98,6 @@ def test_what_lies_beyond_the_ends_gets_the_shades_kept_for_it():
     assert len(set(shades(beyond))) == len(shades(within)) + 2
     assert surface(STEPS, STEPS, bowl(), high=4.0).collections[0].extend == "max"
     assert surface(STEPS, STEPS, bowl(), low=1.0).collections[0].extend == "min"
-
-
-def test_logarithmic_contours_have_equal_ratios_and_round_numbers():
-    ax = surface(STEPS, STEPS, 10.0 ** bowl(), log=True, levels=6)
-    found = edges(ax)
-    assert len(found) == 7
-    assert found[0] <= 10**0.1
-    assert found[-1] >= 10**5.1
-    ratios = np.diff(np.log10(found))
-    assert np.allclose(ratios, 5 / 6, atol=0.06)
-    assert all(float(f"{edge:.2g}") == edge for edge in found)
-    narrow = edges(surface(STEPS, STEPS, 2.3 + 0.001 * bowl(), log=True, levels=5))
-    assert len(set(narrow)) == 6
-    assert narrow[0] <= 2.3001
-    assert narrow[-1] >= 2.3051
 
 
 def test_losses_that_are_not_finite_are_hatched_and_noted():
@@ -144,7 +128,6 @@ def test_a_plain_has_one_shade_and_no_contour(value):
         ((-STEPS, STEPS, bowl()), {}, "must increase"),
         ((STEPS, STEPS, bowl() * torch.nan), {}, "No loss is finite"),
         ((STEPS, STEPS, bowl()), {"low": 6.0}, "low < high"),
-        ((STEPS, STEPS, bowl() - 1), {"log": True}, "low > 0"),
         ((STEPS, STEPS, bowl()), {"levels": 0}, "1 level"),
     ],
 )
