@@ -159,12 +159,16 @@ def _log_softmax(logits: Tensor) -> Tensor:
 
 @contextmanager
 def _predicting(model: nn.Module) -> Iterator[None]:
-    """No gradients and no dropout; the mode is restored at the end."""
+    """No gradients and no dropout; the mode is restored at the end.
+
+    Inference mode is a few percent faster than ``no_grad``. Its tensors cannot take part in
+    gradients later on; what leaves this module has gone through ``_log_softmax`` outside of it.
+    """
     was_training = model.training
     if was_training:  # walking through all modules costs as much as a small layer
         model.eval()
     try:
-        with torch.no_grad():
+        with torch.inference_mode():
             yield
     finally:
         if was_training:
