@@ -61,14 +61,14 @@ PLAIN = {
     "shape": TWO_LAYERS,
     "T": 64,
     "B": 16,
-    "steps": 230,
+    "steps": 238,
     "rates": {"learning_rate": 0.05, "muon_rate": 0.07, "betas": (0.8, 0.95)},
 }
 NGRAMS = {
     "shape": {**TWO_LAYERS, "ngrams": 6},
     "T": 128,
     "B": 8,
-    "steps": 370,
+    "steps": 415,
     "rates": {"learning_rate": 0.03, "muon_rate": 0.03, "betas": (0.8, 0.95)},
 }
 MINUTE = {

@@ -146,7 +146,8 @@ def watch(
             "bits per byte".
         unit: what the records' ``tokens`` count, in the caption; each target of a batch is one.
         caption: stands before the measured words of the caption.
-        every_seconds: the least time between two drawings; drawing takes about 0.1 s.
+        every_seconds: the least time between two drawings. It grows to ten times what a drawing
+            takes, so that the curve costs a tenth of the time at most; 0 draws every record.
 
     Raises:
         ValueError: if ``every_seconds`` is negative.
@@ -174,6 +175,7 @@ def _watch(
     records: Iterable[R], curve: LiveCurve, caption: str, every_seconds: float
 ) -> Iterator[R]:
     began = drawn = time.monotonic()
+    wait = every_seconds
     figure = line = bar = None
     try:
         for record in records:
@@ -186,10 +188,11 @@ def _watch(
                 bar = tqdm(total=curve.total, file=sys.stdout, leave=False, unit="step")
             if bar is not None:
                 bar.update()
-            elif time.monotonic() - drawn >= every_seconds:
+            elif (starts := time.monotonic()) - drawn >= wait:
                 figure.update(figure_output(curve.draw()), raw=True)
                 line.update(_progress(curve, began), raw=True)
                 drawn = time.monotonic()
+                wait = every_seconds and max(every_seconds, 10 * (drawn - starts))
             yield record
     finally:
         if bar is not None:
