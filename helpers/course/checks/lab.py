@@ -1,0 +1,234 @@
+"""A lab: its tasks, what they say to the student, and what counts when it is marked."""
+
+from __future__ import annotations
+
+import dis
+import hashlib
+import sys
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import torch
+
+from helpers.course.checks.trial import BORROWED, LEFT_ALONE, Complaint, NotAttempted, Trial
+from helpers.display.figures import publish
+
+MARKING_TRIALS = 3
+LEADERBOARD = "application/vnd.course.leaderboard+json"
+_LOOKING_UP = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD", "IMPORT_")
+
+
+class NotSolved(Exception):
+    """A task that gets no points when a lab is marked; says why without the hidden input."""
+
+    def _render_traceback_(self) -> list[str]:  # what IPython shows instead of a traceback
+        return [str(self)]
+
+
+@dataclass
+class Lab:
+    """The tasks of one lab.
+
+    Attributes:
+        name: such as "lab01".
+        tasks: by name, in order.
+        variant: which class's numbers the tasks have; see ``use_variant``.
+    """
+
+    name: str
+    tasks: dict[str, Task] = field(default_factory=dict)
+    variant: int = 0
+
+    def task(
+        self, fallback: Any, *, uses: Collection[str] = (), without: Collection[str] = ()
+    ) -> Callable[[Callable[[Trial], None]], Task]:
+        """Make a task of a check; its name is that of the check.
+
+        Args:
+            fallback: what later cells use where the answer is missing or wrong.
+            uses: names of the course's own functions and classes that an answer may use.
+            without: names that an answer must not use, such as ``cross_entropy``.
+        """
+
+        def make(check: Callable[[Trial], None]) -> Task:
+            task = Task(self, check.__name__, check, fallback, frozenset(uses), frozenset(without))
+            self.tasks[task.name] = task
+            return task
+
+        return make
+
+    def use_variant(self, variant: int) -> None:
+        """Choose the numbers of this class; every release may have its own."""
+        self.variant = variant
+
+    def generator(self, purpose: str) -> torch.Generator:
+        """Random numbers that depend on the lab, the purpose and the variant alone."""
+        return torch.Generator().manual_seed(seed_of(self.name, purpose, self.variant))
+
+    def score(self, name: str, seed: int) -> None:
+        """Mark the answer that was handed to the task's check last, on hidden inputs.
+
+        Args:
+            name: of the task.
+            seed: of the hidden inputs.
+
+        Raises:
+            NotSolved: the answer is missing or wrong; says which property does not hold.
+        """
+        task = self.tasks[name]
+        answer, task.answer = task.answer, None
+        for trial in range(MARKING_TRIALS):
+            verdict = task.judge(answer, seed_of(self.name, name, seed, trial))
+            if not verdict.right:
+                raise NotSolved(verdict.words(name, hidden=True))
+        print(f"✓ {name}: right on hidden inputs too.")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check found.
+
+    Attributes:
+        rules: the properties that hold.
+        complaint: the first one that does not, if any.
+        attempted: whether there was an answer at all.
+    """
+
+    rules: tuple[str, ...] = ()
+    complaint: Complaint | None = None
+    attempted: bool = True
+
+    @property
+    def right(self) -> bool:
+        """Whether the answer passed."""
+        return self.attempted and self.complaint is None
+
+    def words(self, name: str, hidden: bool = False) -> str:
+        """What the student reads; without inputs and values where these are hidden."""
+        if not self.attempted:
+            return f"○ {name}: not attempted yet."
+        if self.complaint is None:
+            own = [rule for rule in self.rules if rule != LEFT_ALONE]
+            return f"✓ {name}: " + "; ".join(own) + "."
+        wrong = self.complaint
+        lines = [f"✗ {name}: this does not hold: {wrong.rule}."]
+        if not hidden:
+            for label, text in (
+                ("input", wrong.given),
+                ("yours", wrong.got),
+                ("expected", wrong.expected),
+            ):
+                if text:
+                    lines.append(f"  {label:9}" + text.replace("\n", "\n" + " " * 11))
+        return "\n".join([*lines, f"  hint     {wrong.hint}"])
+
+
+@dataclass(eq=False)
+class Task:
+    """One task: call it with an answer, and take what it hands back.
+
+    Attributes:
+        lab, name, check, fallback, uses, without: see ``Lab.task``.
+        answer: what it was called with last; this is what is marked.
+        verdict: what it found then.
+    """
+
+    lab: Lab
+    name: str
+    check: Callable[[Trial], None]
+    fallback: Any
+    uses: frozenset[str] = frozenset()
+    without: frozenset[str] = frozenset()
+    answer: Any = None
+    verdict: Verdict | None = None
+
+    def __call__(self, answer: Any) -> Any:
+        """Check an answer, say what was found, and hand back the answer or the course's own."""
+        if answer is self.fallback:
+            print(
+                f"○ {self.name}: this is the course's own version. Run the cell with your answer "
+                "again, then this one."
+            )
+            return answer
+        self.answer = answer
+        self.verdict = verdict = self.judge(answer)
+        words = verdict.words(self.name)
+        print(words if verdict.right else f"{words}\n  Later cells use the course's own version.")
+        return answer if verdict.right else self.fallback
+
+    def judge(self, answer: Any, seed: int = 0) -> Verdict:
+        """Try an answer on random inputs; says nothing."""
+        if answer is None or answer is Ellipsis:
+            return Verdict(attempted=False)
+        trial = Trial(answer, seed)
+        try:
+            self._is_own_work(trial)
+            self.check(trial)
+        except NotAttempted:
+            return Verdict(attempted=False)
+        except Complaint as complaint:
+            return Verdict(tuple(trial.rules), complaint)
+        return Verdict(tuple(trial.rules))
+
+    def _is_own_work(self, trial: Trial) -> None:
+        fallbacks = [task.fallback for task in self.lab.tasks.values()]
+        for name, value in _used(trial.answer):
+            if name in self.without:
+                raise Complaint(
+                    f"it is written without {name}",
+                    f"{name} does the whole task; the exercise is to write it yourself.",
+                )
+            module = value.__name__ if isinstance(value, ModuleType) else _module(value)
+            own = any(value is fallback for fallback in fallbacks) or name in self.uses
+            if module.split(".")[0] == BORROWED and not own:
+                raise Complaint(
+                    f"it is your own work: {name} is the course's",
+                    "The course's package holds a solution of most tasks: read it afterwards.",
+                )
+
+
+def announce(number: float, unit: str) -> None:
+    """Show a number for the leaderboard, where the marking finds it too."""
+    words = f"Leaderboard: {number:.4f} {unit}."
+    publish({"text/plain": words, LEADERBOARD: {"number": number, "unit": unit}})
+
+
+def seed_of(*parts: Any) -> int:
+    """A seed that depends on all parts: below 2**63, the same on every machine."""
+    digest = hashlib.sha256("/".join(map(str, parts)).encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+def _used(answer: Any) -> Iterator[tuple[str, Any]]:
+    """Names that a function, or the methods of a class, use, and what they stand for, if known."""
+    if isinstance(answer, type):
+        bases = [base for base in answer.__mro__ if _module(base).split(".")[0] != "torch"]
+        yield from ((base.__name__, base) for base in bases)
+        parts = [value for base in bases for value in vars(base).values()]
+    else:
+        parts = [answer]
+        yield getattr(answer, "__name__", "it"), answer
+    for part in parts:
+        function = getattr(part, "__func__", part)
+        if isinstance(function, FunctionType):
+            for operation, name in _names(function.__code__):
+                if operation in ("LOAD_GLOBAL", "LOAD_NAME"):
+                    yield name, function.__globals__.get(name)
+                else:  # an attribute, or an import inside of the function
+                    yield name, sys.modules.get(name) if operation == "IMPORT_NAME" else None
+
+
+def _names(code: CodeType) -> Iterator[tuple[str, str]]:
+    for step in dis.get_instructions(code):
+        if isinstance(step.argval, CodeType):
+            yield from _names(step.argval)
+        elif step.opname.startswith(
+            ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD", "IMPORT_")
+        ):
+            yield step.opname, step.argval
+
+
+def _module(value: Any) -> str:
+    return getattr(value, "__module__", None) or ""

@@ -1,0 +1,148 @@
+"""What a lab says to the student, what it hands back, and what counts when it is marked."""
+
+import pytest
+import torch
+
+from helpers.course.checks.lab import Lab, NotSolved, announce, seed_of
+from helpers.models.ngram import AddK
+
+
+@pytest.fixture
+def lab():
+    lab = Lab("lab99")
+
+    def fallback(x):
+        return 2 * x
+
+    @lab.task(fallback, without=["relu"])
+    def double(trial):
+        for _ in range(3):
+            x = trial.integer(1, 100)
+            trial.equals(trial.call(x), 2 * x, "twice the number", "Add it to itself.", given=x)
+
+    return lab
+
+
+def answer(source, name="double"):
+    """A function as a notebook's cell would define it."""
+    namespace = {"__name__": "__main__", "torch": torch, "AddK": AddK}
+    exec(source, namespace)
+    return namespace[name]
+
+
+RIGHT = "def double(x): return x + x"
+WRONG = "def double(x): return x * x"
+BLANK = "def double(x): raise NotImplementedError"
+
+
+def test_a_right_answer_comes_back(lab, capsys):
+    mine = answer(RIGHT)
+    assert lab.tasks["double"](mine) is mine
+    assert capsys.readouterr().out == "✓ double: twice the number.\n"
+
+
+def test_a_wrong_answer_is_told_why_and_replaced(lab, capsys):
+    task = lab.tasks["double"]
+    assert task(answer(WRONG)) is task.fallback
+    said = capsys.readouterr().out
+    assert said.startswith("✗ double: this does not hold: twice the number.")
+    assert "expected" in said
+    assert "Add it to itself." in said
+    assert "Later cells use the course's own version." in said
+
+
+@pytest.mark.parametrize("mine", [None, ..., answer(BLANK)])
+def test_a_blank_is_told_as_such_and_replaced(lab, capsys, mine):
+    task = lab.tasks["double"]
+    assert task(mine) is task.fallback
+    assert capsys.readouterr().out.startswith("○ double: not attempted yet.")
+
+
+def test_the_fallback_is_no_answer(lab, capsys):
+    task = lab.tasks["double"]
+    task(answer(BLANK))
+    task(task.fallback)
+    assert "the course's own version. Run the cell with your answer" in capsys.readouterr().out
+    with pytest.raises(NotSolved, match="not attempted"):
+        lab.score("double", seed=0)
+
+
+@pytest.mark.parametrize(
+    ("source", "named"),
+    [
+        ("def double(x): return torch.relu(x)", "relu"),
+        ("def double(x): return AddK", "AddK"),
+        (
+            "def double(x):\n    from helpers.models import ngram\n    return 2 * x",
+            "helpers.models",
+        ),
+        ("double = AddK", "AddK"),
+        ("class double(AddK): pass", "AddK"),
+        ("def double(x): return [AddK for _ in range(2)]", "AddK"),
+    ],
+)
+def test_borrowed_work_is_noticed(lab, source, named):
+    verdict = lab.tasks["double"].judge(answer(source))
+    assert not verdict.right
+    assert named in verdict.complaint.rule
+
+
+def test_other_tasks_fallbacks_may_be_used(lab):
+    @lab.task(lambda x: x)
+    def again(trial):
+        trial.equals(trial.call(2), 4, "twice", "")
+
+    namespace = {"__name__": "__main__", "double": lab.tasks["double"].fallback}
+    exec("def again(x): return double(x)", namespace)
+    assert again.judge(namespace["again"]).right
+
+
+def test_only_right_answers_score(lab, capsys):
+    task = lab.tasks["double"]
+    task(answer(RIGHT))
+    lab.score("double", seed=1)
+    with pytest.raises(NotSolved, match="not attempted"):  # an answer counts once
+        lab.score("double", seed=1)
+    task(answer(WRONG))
+    with pytest.raises(NotSolved) as caught:
+        lab.score("double", seed=1)
+    words = str(caught.value)
+    assert "twice the number" in words
+    assert "expected" not in words
+    assert "input" not in words
+    assert caught.value._render_traceback_() == [words]
+
+
+def test_an_answer_made_for_the_shown_inputs_does_not_score(lab):
+    task = lab.tasks["double"]
+    known = {}
+
+    def learn(x):
+        known[x] = 2 * x
+        return 2 * x
+
+    task.judge(learn)  # the inputs of the visible check
+    mine = answer("def double(x): return known.get(x, 0)")
+    mine.__globals__["known"] = dict(known)
+    assert task(mine) is mine
+    with pytest.raises(NotSolved):
+        lab.score("double", seed=1)
+
+
+def test_variants_give_other_numbers_and_the_same_again(lab):
+    def numbers(variant):
+        lab.use_variant(variant)
+        return torch.rand(3, generator=lab.generator("a")).tolist()
+
+    assert numbers(0) == numbers(0) != numbers(1)
+
+
+def test_seeds_depend_on_every_part():
+    assert len({seed_of("a", 1), seed_of("a", 2), seed_of("b", 1), seed_of("a", 1, 0)}) == 4
+    assert 0 <= seed_of("x") < 2**63
+    assert seed_of("lab01", 0) == seed_of("lab01", 0)
+
+
+def test_a_number_for_the_leaderboard_is_shown(capsys):
+    announce(1.5, "bits per character")
+    assert capsys.readouterr().out == "Leaderboard: 1.5000 bits per character.\n"

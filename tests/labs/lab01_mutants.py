@@ -1,0 +1,646 @@
+"""Plausible wrong answers to lab 01, as patches of its solution, and other right answers."""
+
+from tests.labs.mutation import Mutant, Rewrite
+
+MUTANTS = [
+    # perplexity
+    Mutant(
+        "perplexity",
+        "a product underflows",
+        "math.exp(-sum(math.log(p) for p in probabilities) / len(probabilities))",
+        "math.prod(probabilities) ** (-1 / len(probabilities))",
+        "add logarithms",
+    ),
+    Mutant("perplexity", "no mean", " / len(probabilities))", ")", "N-th root"),
+    Mutant("perplexity", "sign", "math.exp(-sum", "math.exp(sum", "N-th root"),
+    Mutant("perplexity", "bits with e", "math.log(p)", "math.log2(p)", "N-th root"),
+    Mutant(
+        "perplexity",
+        "mean of the inverses",
+        "math.exp(-sum(math.log(p) for p in probabilities) / len(probabilities))",
+        "sum(1 / p for p in probabilities) / len(probabilities)",
+        "N-th root",
+    ),
+    Mutant(
+        "perplexity",
+        "the impossible forgotten",
+        "if 0 in probabilities:",
+        "if False:",
+        "what is the limit",
+    ),
+    # count_ngrams
+    Mutant(
+        "count_ngrams",
+        "the last one missed",
+        "len(text) - n + 1",
+        "len(text) - n",
+        "context of n - 1",
+    ),
+    Mutant(
+        "count_ngrams",
+        "beyond the end",
+        "range(len(text) - n + 1)",
+        "range(len(text) - n + 2)",
+        "out of range",
+    ),
+    Mutant(
+        "count_ngrams",
+        "context of n",
+        "text[i : i + n - 1], text[i + n - 1]",
+        "text[i : i + n], text[i + n] if i + n < len(text) else ''",
+        "context of n - 1",
+    ),
+    Mutant(
+        "count_ngrams",
+        "no overlaps",
+        "range(len(text) - n + 1)",
+        "range(0, len(text) - n + 1, n)",
+        "context of n - 1",
+    ),
+    Mutant("count_ngrams", "once only", "[symbol] += 1", "[symbol] = 1", "context of n - 1"),
+    Mutant(
+        "count_ngrams",
+        "the symbol before",
+        "context, symbol = text[i : i + n - 1], text[i + n - 1]",
+        "context, symbol = text[i + 1 : i + n], text[i]",
+        "context of n - 1",
+    ),
+    # maximum_likelihood
+    Mutant(
+        "maximum_likelihood",
+        "over the whole text",
+        "total = sum(row.values())",
+        "total = sum(sum(r.values()) for r in counts.values())",
+        "follows a, not",
+    ),
+    Mutant(
+        "maximum_likelihood",
+        "over the kinds",
+        "total = sum(row.values())",
+        "total = len(row)",
+        "follows a, not",
+    ),
+    Mutant(
+        "maximum_likelihood",
+        "an error at new contexts",
+        "counts.get(context, {})",
+        "counts[context]",
+        "divide 0 by 0",
+    ),
+    Mutant(
+        "maximum_likelihood",
+        "rounded",
+        "count / total for",
+        "round(count / total, 1) for",
+        "follows a, not",
+    ),
+    Mutant("maximum_likelihood", "counts left", "count / total for", "count for", "follows a, not"),
+    Mutant(
+        "maximum_likelihood",
+        "an entry made by looking",
+        "counts.get(context, {})",
+        "counts.setdefault(context, {})",
+        "changed in place",
+    ),
+    # by_hand
+    Mutant(
+        "by_hand",
+        "the last a has a follower",
+        "/ len(after_a),",
+        '/ text.count("a"),',
+        "The last one has no follower",
+    ),
+    Mutant("by_hand", "two symbols", "(len(after_a) + 3)", "(len(after_a) + 2)", "three counts"),
+    Mutant(
+        "by_hand",
+        "no one added",
+        '(after_a.count("b") + 1)',
+        '(after_a.count("b"))',
+        "three counts",
+    ),
+    Mutant("by_hand", "no root", "** -0.5", "** -1", "square root"),
+    Mutant(
+        "by_hand",
+        "unsmoothed in the perplexity",
+        "(frequency * smoothed) ** -0.5",
+        '(frequency * (after_a.count("b") + 0.001) / len(after_a)) ** -0.5',
+        "square root",
+    ),
+    Mutant(
+        "by_hand",
+        "out of seven",
+        'text.count("a") / len(text)',
+        'text.count("a") / (len(text) - 1)',
+        "How many",
+    ),
+    # add_k
+    Mutant("add_k", "k once below", "k * len(vocabulary)", "k", "times how many there are"),
+    Mutant("add_k", "only above", "+ k * len(vocabulary)", "", "times how many there are"),
+    Mutant(
+        "add_k",
+        "kinds seen, not vocabulary",
+        "k * len(vocabulary)",
+        "k * len(row)",
+        "times how many there are",
+    ),
+    Mutant(
+        "add_k",
+        "only the seen",
+        "for symbol in vocabulary}",
+        "for symbol in row}",
+        "times how many there are",
+    ),
+    Mutant(
+        "add_k",
+        "the unseen stay at zero",
+        "(row.get(symbol, 0) + k) / total",
+        "(row[symbol] + k) / total if symbol in row else 0.0",
+        "times how many there are",
+    ),
+    Mutant(
+        "add_k",
+        "an error at new contexts",
+        "counts.get(context, {})",
+        "counts[context]",
+        "only the k are left",
+    ),
+    Mutant(
+        "add_k",
+        "always one",
+        "sum(row.values()) + k * len(vocabulary)",
+        "sum(row.values()) + len(vocabulary)",
+        "only the k are left",
+    ),
+    # interpolate
+    Mutant(
+        "interpolate",
+        "weights the other way round",
+        "weight * likely.get(s, 0) + (1 - weight) * p[s]",
+        "(1 - weight) * likely.get(s, 0) + weight * p[s]",
+        "random counts",
+    ),
+    Mutant("interpolate", "no uniform", "1 / len(vocabulary) for", "0.0 for", "1 / V"),
+    Mutant("interpolate", "the unseen loses mass", "if likely:", "if True:", "all zeros"),
+    Mutant(
+        "interpolate",
+        "the first characters",
+        "context[len(context) - n + 1 :]",
+        "context[: n - 1]",
+        "last n - 1",
+    ),
+    Mutant(
+        "interpolate",
+        "minus zero",
+        "context[len(context) - n + 1 :]",
+        "context[-(n - 1) :]",
+        "weight goes to all|shares|lowest order|share",
+    ),
+    Mutant("interpolate", "no stop", "if n - 1 > len(context):", "if False:", "fewer orders"),
+    Mutant("interpolate", "no mixture", "+ (1 - weight) * p[s]", "", "1 / V"),
+    Mutant("interpolate", "only the seen", "for s in vocabulary}\n", "for s in likely}\n", "1 / V"),
+    # bits_per_character
+    Mutant("bits_per_character", "nats", "math.log2(p)", "math.log(p)", "base 2"),
+    Mutant("bits_per_character", "no mean", "return bits / len(text)", "return bits", "base 2"),
+    Mutant(
+        "bits_per_character",
+        "the likeliest",
+        ".get(symbol, 0)",
+        ".get(symbol, 0) and max(predict(text[max(0, i - n + 1) : i]).values())",
+        "not of the likeliest",
+    ),
+    Mutant("bits_per_character", "context of n", "i - n + 1", "i - n", "may the model see"),
+    Mutant(
+        "bits_per_character",
+        "sees what it predicts",
+        "text[max(0, i - n + 1) : i]",
+        "text[max(0, i - n + 1) : i + 1]",
+        "may the model see",
+    ),
+    Mutant(
+        "bits_per_character",
+        "negative start",
+        "max(0, i - n + 1)",
+        "i - n + 1",
+        "may the model see",
+    ),
+    Mutant(
+        "bits_per_character",
+        "an error at the impossible",
+        ".get(symbol, 0)",
+        "[symbol]",
+        "probability 0",
+    ),
+    # sample_text
+    Mutant(
+        "sample_text",
+        "the likeliest",
+        "u = uniform()",
+        "u = 0.0; p = {max(p, key=p.get): 1.0}",
+        "no sampling",
+    ),
+    Mutant("sample_text", "context of n", "len(text) - n + 1", "len(text) - n", "text\\[-0:\\]"),
+    Mutant(
+        "sample_text",
+        "minus zero",
+        "text[max(0, len(text) - n + 1) :]",
+        "text[-(n - 1) :]",
+        "text\\[-0:\\]",
+    ),
+    Mutant("sample_text", "all equal", "u -= share", "u -= 1 / len(p)", "running sum"),
+    Mutant(
+        "sample_text",
+        "one short",
+        "len(text) < length",
+        "len(text) < length - 1",
+        "add what was drawn",
+    ),
+    Mutant("sample_text", "no end", "text += drawn", "text = drawn", "condition never"),
+    Mutant("sample_text", "always the first", "if u < 0:", "if True:", "running sum"),
+    # choose
+    Mutant("choose", "the most bits", "return min(", "return max(", "fewest bits"),
+    Mutant(
+        "choose",
+        "measured on train",
+        "weight), validation, n",
+        "weight), train, n",
+        "measure on the other",
+    ),
+    Mutant(
+        "choose",
+        "counted on both",
+        "count_ngrams(train, order)",
+        "count_ngrams(train + validation, order)",
+        "Count on the training text",
+    ),
+    Mutant(
+        "choose",
+        "counted on validation",
+        "count_ngrams(train, order)",
+        "count_ngrams(validation, order)",
+        "Count on the training text",
+    ),
+    Mutant(
+        "choose",
+        "only the first weight",
+        "for weight in weights)",
+        "for weight in weights[:1])",
+        "every pair",
+    ),
+    Mutant(
+        "choose",
+        "only the longest",
+        "for n in orders for",
+        "for n in orders[-1:] for",
+        "longest context",
+    ),
+    Mutant(
+        "choose",
+        "the other way round",
+        "((n, weight) for n",
+        "((weight, n) for n",
+        "without an error|every pair",
+    ),
+    # kneser_ney
+    Mutant(
+        "kneser_ney",
+        "how often, not after how many",
+        "sum(b in row for row in pairs.values())",
+        "sum(row.get(b, 0) for row in pairs.values())",
+        "how many different",
+    ),
+    Mutant(
+        "kneser_ney",
+        "uniform below",
+        "before[b] / kinds",
+        "1 / len(vocabulary)",
+        "how many different",
+    ),
+    Mutant("kneser_ney", "nothing shared out", "+ free * before[b] / kinds", "", "take away"),
+    Mutant(
+        "kneser_ney",
+        "discount once",
+        "discount * len(row) / total",
+        "discount / total",
+        "take away",
+    ),
+    Mutant(
+        "kneser_ney", "no discount above", "row.get(b, 0) - discount", "row.get(b, 0)", "take away"
+    ),
+    Mutant(
+        "kneser_ney",
+        "negative counts",
+        "max(row.get(b, 0) - discount, 0)",
+        "(row.get(b, 0) - discount)",
+        "take away",
+    ),
+    Mutant(
+        "kneser_ney",
+        "all pairs, not kinds",
+        "kinds = sum(before.values())",
+        "kinds = sum(sum(row.values()) for row in pairs.values())",
+        "take away",
+    ),
+    Mutant(
+        "kneser_ney",
+        "no row without followers",
+        "for a in vocabulary:",
+        "for a in pairs:",
+        "nothing follows",
+    ),
+    Mutant(
+        "kneser_ney",
+        "nothing without followers",
+        "free, kept = 1.0,",
+        "free, kept = 0.0,",
+        "take away",
+    ),
+]
+
+REWRITES = [
+    Rewrite(
+        "perplexity",
+        "by bits",
+        """
+def perplexity(probabilities):
+    bits = 0.0
+    for p in probabilities:
+        if p == 0:
+            return float("inf")
+        bits -= math.log2(p)
+    return 2 ** (bits / len(probabilities))
+""",
+    ),
+    Rewrite(
+        "perplexity",
+        "by torch",
+        """
+def perplexity(probabilities):
+    return torch.tensor(probabilities, dtype=torch.float64).log().mean().neg().exp().item()
+""",
+    ),
+    Rewrite(
+        "count_ngrams",
+        "by defaultdict",
+        """
+def count_ngrams(text, n):
+    from collections import defaultdict
+    counts = defaultdict(lambda: defaultdict(int))
+    for end in range(n, len(text) + 1):
+        gram = text[end - n : end]
+        counts[gram[:-1]][gram[-1]] += 1
+    return counts
+""",
+    ),
+    Rewrite(
+        "count_ngrams",
+        "grams first",
+        """
+def count_ngrams(text, n):
+    grams = Counter(text[i : i + n] for i in range(len(text)) if i + n <= len(text))
+    counts = {}
+    for gram, count in grams.items():
+        counts.setdefault(gram[: n - 1], {})[gram[n - 1]] = count
+    return counts
+""",
+    ),
+    Rewrite(
+        "maximum_likelihood",
+        "early return",
+        """
+def maximum_likelihood(counts, context):
+    if context not in counts:
+        return {}
+    return {s: c / sum(counts[context].values()) for s, c in counts[context].items()}
+""",
+    ),
+    Rewrite(
+        "maximum_likelihood",
+        "by a loop",
+        """
+def maximum_likelihood(counts, context):
+    total, shares = 0, {}
+    for count in (counts.get(context) or {}).values():
+        total += count
+    for symbol in counts.get(context) or {}:
+        shares[symbol] = counts[context][symbol] / total
+    return shares
+""",
+    ),
+    Rewrite(
+        "by_hand",
+        "rounded to three decimals",
+        """
+def by_hand():
+    text = check.by_hand_text()
+    follow = [text[i + 1] for i in range(len(text) - 1) if text[i] == "a"]
+    p, q = text.count("a") / len(text), (follow.count("b") + 1) / (len(follow) + 3)
+    return {
+        "P(a)": round(p, 3),
+        "P(b | a)": round(follow.count("b") / len(follow), 3),
+        "P(b | a), add-1": round(q, 3),
+        "perplexity of 'ab'": round((1 / (p * q)) ** 0.5, 3),
+    }
+""",
+    ),
+    Rewrite(
+        "by_hand",
+        "in another order",
+        """
+def by_hand():
+    text = check.by_hand_text()
+    follow = Counter(b for a, b in zip(text, text[1:]) if a == "a")
+    q = (follow["b"] + 1) / (follow.total() + 3) if hasattr(follow, "total") else (
+        (follow["b"] + 1) / (sum(follow.values()) + 3))
+    return {
+        "perplexity of 'ab'": perplexity([text.count("a") / len(text), q]),
+        "P(b | a), add-1": q,
+        "P(b | a)": follow["b"] / sum(follow.values()),
+        "P(a)": text.count("a") / len(text),
+    }
+""",
+    ),
+    Rewrite(
+        "add_k",
+        "by a loop",
+        """
+def add_k(counts, context, vocabulary, k):
+    p = {symbol: k for symbol in vocabulary}
+    for symbol, count in counts.get(context, {}).items():
+        p[symbol] += count
+    total = sum(p.values())
+    return {symbol: value / total for symbol, value in p.items()}
+""",
+    ),
+    Rewrite(
+        "add_k",
+        "as a mixture",
+        """
+def add_k(counts, context, vocabulary, k):
+    row = maximum_likelihood(counts, context)
+    seen, added = sum(counts.get(context, {}).values()), k * len(vocabulary)
+    share = seen / (seen + added)
+    return {s: share * row.get(s, 0) + (1 - share) / len(vocabulary) for s in vocabulary}
+""",
+    ),
+    Rewrite(
+        "interpolate",
+        "recursive",
+        """
+def interpolate(tables, context, vocabulary, weight):
+    if not tables:
+        return dict.fromkeys(vocabulary, 1 / len(vocabulary))
+    below, n = interpolate(tables[:-1], context, vocabulary, weight), len(tables)
+    if len(context) < n - 1:
+        return below
+    row = tables[-1].get(context[len(context) - (n - 1):], {})
+    total = sum(row.values())
+    if total == 0:
+        return below
+    return {s: weight * row.get(s, 0) / total + (1 - weight) * below[s] for s in vocabulary}
+""",
+    ),
+    Rewrite(
+        "interpolate",
+        "from the longest down",
+        """
+def interpolate(tables, context, vocabulary, weight):
+    p, left = dict.fromkeys(vocabulary, 0.0), 1.0
+    for n in range(min(len(tables), len(context) + 1), 0, -1):
+        row = maximum_likelihood(tables[n - 1], context[len(context) - n + 1:])
+        if row:
+            for s, q in row.items():
+                p[s] += left * weight * q
+            left *= 1 - weight
+    return {s: q + left / len(vocabulary) for s, q in p.items()}
+""",
+    ),
+    Rewrite(
+        "bits_per_character",
+        "by perplexity",
+        """
+def bits_per_character(predict, text, n):
+    ps = [predict(text[max(i - (n - 1), 0):i]).get(text[i], 0) for i in range(len(text))]
+    return math.log2(perplexity(ps))
+""",
+    ),
+    Rewrite(
+        "bits_per_character",
+        "by a growing context",
+        """
+def bits_per_character(predict, text, n):
+    context, total = "", 0.0
+    for symbol in text:
+        p = predict(context).get(symbol, 0.0)
+        if not p:
+            return float("inf")
+        total += math.log2(1 / p)
+        context += symbol
+        context = context[1:] if len(context) > n - 1 else context
+    return total / len(text)
+""",
+    ),
+    Rewrite(
+        "sample_text",
+        "by accumulate",
+        """
+def sample_text(predict, length, n, uniform):
+    from itertools import accumulate
+    text = []
+    for _ in range(length):
+        p = predict("".join(text[max(0, len(text) - (n - 1)):]))
+        u, symbols, sums = uniform(), list(p), list(accumulate(p.values()))
+        i = next((i for i, edge in enumerate(sums) if edge > u), len(sums) - 1)
+        text.append(symbols[i])
+    return "".join(text)
+""",
+    ),
+    Rewrite(
+        "sample_text",
+        "through the unit interval from above",
+        """
+def sample_text(predict, length, n, uniform):
+    text = ""
+    while len(text) != length:
+        p = predict(text[len(text) - n + 1:] if len(text) >= n else text[: n - 1])
+        u, top = uniform(), 1.0
+        for symbol, share in p.items():
+            top -= share
+            if share and u >= top:
+                break
+        text += symbol
+    return text
+""",
+    ),
+    Rewrite(
+        "choose",
+        "by loops",
+        """
+def choose(train, validation, vocabulary, orders, weights):
+    best = None
+    for n in orders:
+        tables = [count_ngrams(train, m + 1) for m in range(n)]
+        for w in weights:
+            def predict(context, tables=tables, w=w):
+                return interpolate(tables, context, vocabulary, w)
+            bits = bits_per_character(predict, validation, n)
+            if best is None or bits < best[0]:
+                best = (bits, n, w)
+    return best[1:]
+""",
+    ),
+    Rewrite(
+        "choose",
+        "by a dictionary",
+        """
+def choose(train, validation, vocabulary, orders, weights):
+    from functools import partial
+    def predict(n, w, context):
+        return interpolate(tables[:n], context, vocabulary, w)
+    tables = [count_ngrams(train, n) for n in range(1, max(orders) + 1)]
+    bits = {}
+    for n in orders:
+        for w in weights:
+            bits[n, w] = bits_per_character(partial(predict, n, w), validation, n)
+    return min(bits, key=bits.get)
+""",
+    ),
+    Rewrite(
+        "kneser_ney",
+        "by sets",
+        """
+def kneser_ney(text, vocabulary, discount):
+    kinds = set(zip(text, text[1:]))
+    counts = Counter(zip(text, text[1:]))
+    lower = {b: sum(second == b for _, second in kinds) / len(kinds) for b in vocabulary}
+    rows = {}
+    for a in vocabulary:
+        total = sum(counts[a, b] for b in vocabulary)
+        if total == 0:
+            rows[a] = dict(lower)
+            continue
+        mass = discount * sum((a, b) in kinds for b in vocabulary) / total
+        rows[a] = {
+            b: max(counts[a, b] - discount, 0) / total + mass * lower[b] for b in vocabulary
+        }
+    return rows
+""",
+    ),
+    Rewrite(
+        "kneser_ney",
+        "with tensors",
+        """
+def kneser_ney(text, vocabulary, discount):
+    c = torch.zeros(len(vocabulary), len(vocabulary), dtype=torch.float64)
+    for a, b in zip(text, text[1:]):
+        c[vocabulary.index(a), vocabulary.index(b)] += 1
+    lower = (c > 0).sum(0) / (c > 0).sum()
+    total = c.sum(1, keepdim=True)
+    free = discount * (c > 0).sum(1, keepdim=True) / total
+    p = (c - discount).clamp(min=0) / total + free * lower
+    p = torch.where(total > 0, p, lower)
+    return {
+        a: dict(zip(vocabulary, row)) for a, row in zip(vocabulary, p.tolist())
+    }
+""",
+    ),
+]
