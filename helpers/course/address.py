@@ -134,7 +134,9 @@ def write_address(root: Path, address: Address) -> list[Path]:
             changes[path] = change(path.read_text(encoding="utf-8"), old, address)
     folder = root / "notebooks"
     for path in sorted(folder.rglob("*.ipynb")):
-        changes[path] = _in_notebook(path, path.relative_to(folder).as_posix(), address)
+        # The badge of a lab's source leads to the released lab.
+        name = re.sub(r"(?<=^labs/)source/[^/]+/", "", path.relative_to(folder).as_posix())
+        changes[path] = _in_notebook(path, name, address)
     changes = {path: text for path, text in changes.items() if text != path.read_text("utf-8")}
     for path, text in changes.items():
         beside = path.with_name(f".{path.name}.part")

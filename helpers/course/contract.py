@@ -21,7 +21,7 @@ from nbformat import NotebookNode
 
 from helpers.course.address import Address, read_address
 from helpers.course.environment import find_root
-from helpers.course.workspace import find_notebook
+from helpers.course.workspace import find_notebook, released_notebooks
 
 MAX_BYTES = 1_000_000
 MAX_LINES = 40
@@ -343,7 +343,7 @@ def main(arguments: list[str] | None = None) -> int:
     paths = [folder / find_notebook(root, name) for name in options.notebooks]
     address = read_address(root)
     wrong = 0
-    for path in paths or sorted(folder.glob("*.ipynb")):
+    for path in paths or [folder / path for path in released_notebooks(root)]:
         for complaint in check_notebook(path, root, address):
             print(f"{path.name}: {complaint}")
             wrong += 1

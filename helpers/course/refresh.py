@@ -32,7 +32,7 @@ from helpers.course.contract import (
     code_cells,
 )
 from helpers.course.environment import find_root
-from helpers.course.workspace import find_notebook
+from helpers.course.workspace import find_notebook, released_notebooks
 
 TIMEOUT = 600  # seconds for one cell
 
@@ -205,7 +205,7 @@ def main(arguments: list[str] | None = None) -> int:
     except ValueError as error:
         parser.error(str(error))
     failed = 0
-    for path in paths or sorted(folder.glob("*.ipynb")):
+    for path in paths or [folder / path for path in released_notebooks(root)]:
         began = time.monotonic()
         try:
             changed = refresh(path, options.timeout)

@@ -71,6 +71,15 @@ def test_the_address_is_written_everywhere(course):
     assert lab.cells[1].source == NEW.bootstrap()
 
 
+def test_the_badge_of_a_labs_source_leads_to_the_released_lab(course):
+    source = course / "notebooks" / "labs" / "source" / "lab01" / "l.ipynb"
+    source.parent.mkdir(parents=True)
+    nbformat.write(course_notebook("labs/l.ipynb"), source)
+    write_address(course, NEW)
+    first = nbformat.read(source, as_version=4).cells[0].source
+    assert NEW.badge("labs/l.ipynb") in first
+
+
 def test_nothing_else_changes(course):
     before = texts(course)
     write_address(course, NEW)

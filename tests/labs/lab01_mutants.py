@@ -193,9 +193,11 @@ MUTANTS = [
         "minus zero",
         "context[len(context) - n + 1 :]",
         "context[-(n - 1) :]",
-        "weight goes to all|shares|lowest order|share",
+        "share",
     ),
-    Mutant("interpolate", "no stop", "if n - 1 > len(context):", "if False:", "fewer orders"),
+    Mutant(
+        "interpolate", "stops early", "if n - 1 > len(context):", "if n > len(context):", "1 / V"
+    ),
     Mutant("interpolate", "no mixture", "+ (1 - weight) * p[s]", "", "1 / V"),
     Mutant("interpolate", "only the seen", "for s in vocabulary}\n", "for s in likely}\n", "1 / V"),
     # bits_per_character
@@ -238,13 +240,13 @@ MUTANTS = [
         "u = 0.0; p = {max(p, key=p.get): 1.0}",
         "no sampling",
     ),
-    Mutant("sample_text", "context of n", "len(text) - n + 1", "len(text) - n", "text\\[-0:\\]"),
+    Mutant("sample_text", "context of n", "len(text) - n + 1", "len(text) - n", "text[-0:]"),
     Mutant(
         "sample_text",
         "minus zero",
         "text[max(0, len(text) - n + 1) :]",
         "text[-(n - 1) :]",
-        "text\\[-0:\\]",
+        "text[-0:]",
     ),
     Mutant("sample_text", "all equal", "u -= share", "u -= 1 / len(p)", "running sum"),
     Mutant(
@@ -298,7 +300,7 @@ MUTANTS = [
         "the other way round",
         "((n, weight) for n",
         "((weight, n) for n",
-        "without an error|every pair",
+        "the order first",
     ),
     # kneser_ney
     Mutant(
@@ -375,6 +377,8 @@ def perplexity(probabilities):
         "by torch",
         """
 def perplexity(probabilities):
+    import torch
+
     return torch.tensor(probabilities, dtype=torch.float64).log().mean().neg().exp().item()
 """,
     ),
@@ -630,6 +634,8 @@ def kneser_ney(text, vocabulary, discount):
         "with tensors",
         """
 def kneser_ney(text, vocabulary, discount):
+    import torch
+
     c = torch.zeros(len(vocabulary), len(vocabulary), dtype=torch.float64)
     for a, b in zip(text, text[1:]):
         c[vocabulary.index(a), vocabulary.index(b)] += 1

@@ -16,9 +16,10 @@ import pytest
 
 from helpers.course.address import FIRST_LINE, bootstrap_source
 from helpers.course.refresh import Client
+from helpers.course.workspace import released_notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = [ROOT / "notebooks" / path for path in released_notebooks(ROOT)]
 # All cells of one notebook run here, the first cells of the others: time is short.
 WHOLE = sorted(NOTEBOOKS, key=lambda path: not path.name.startswith("02"))[:1]
 PYTHON = Path(sys.prefix) / "colab" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")

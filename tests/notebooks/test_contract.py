@@ -8,9 +8,10 @@ from nbformat import v4
 
 from helpers.course import contract
 from helpers.course.address import Address, bootstrap_source, read_address
+from helpers.course.workspace import released_notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = [ROOT / "notebooks" / path for path in released_notebooks(ROOT)]
 ADDRESS = Address("https://github.com/lab/course", "v1")
 PNG = {"image/png": "aGVsbG8="}
 CAPTION = v4.new_output("display_data", data={"text/markdown": "**Figure.** A line that rises."})
@@ -22,8 +23,10 @@ def test_notebook_keeps_to_the_contract(path):
 
 
 def test_notebooks_are_numbered_in_order():
-    numbers = [path.name[:2] for path in NOTEBOOKS]
-    assert numbers == [f"{number:02}" for number in range(len(numbers))]
+    lessons = [path.name[:2] for path in NOTEBOOKS if path.parent.name == "notebooks"]
+    assert lessons == [f"{number:02}" for number in range(len(lessons))]
+    labs = [path.name[:5] for path in NOTEBOOKS if path.parent.name == "labs"]
+    assert labs == [f"lab{number:02}" for number in range(1, 1 + len(labs))]
 
 
 def code(source, *outputs, count=1, tags=()):

@@ -98,11 +98,12 @@ def maximum_likelihood(trial: Trial) -> None:
         "c(a b) over the count of everything that follows a, not over the whole text; notebook 02.",
         given=f"{counts}, context 'a'",
     )
+    hint = "Maximum likelihood would divide 0 by 0 there; and do not make an entry by looking."
     trial.equals(
-        trial.call(counts, "x"),
+        trial.call(counts, "x", hint=hint),
         {},
         "a context never seen has no distribution: an empty dictionary",
-        "Maximum likelihood would divide 0 by 0 there; and do not make an entry by looking.",
+        hint,
         given=f"{counts}, context 'x'",
     )
     counts = _count_ngrams(trial.text(300, "abcd"), 3)
@@ -180,11 +181,12 @@ def add_k(trial: Trial) -> None:
         k_everywhere,
         given=f"{counts}, context 'a', vocabulary 'abcd', k = 1",
     )
+    hint = "With no counts at all, only the k are left; and do not make an entry by looking."
     trial.equals(
-        trial.call(counts, "z", "abcd", 0.5),
+        trial.call(counts, "z", "abcd", 0.5, hint=hint),
         dict.fromkeys("abcd", 0.25),
         "a context never seen gives every symbol the same chance",
-        "With no counts at all, only the k are left; and do not make an entry by looking.",
+        hint,
         given=f"{counts}, context 'z', vocabulary 'abcd', k = 0.5",
     )
     counts, k = _count_ngrams(trial.text(200, "abcd"), 2), trial.integer(1, 30) / 20
@@ -245,61 +247,6 @@ def interpolate(trial: Trial) -> None:
         trial.equals(sum(got.values()), 1.0, "it sums to 1", where, given=given)
 
 
-def _kneser_ney(text: str, vocabulary: str, discount: float) -> dict[str, Distribution]:
-    pairs = _count_ngrams(text, 2)
-    before = Counter(symbol for row in pairs.values() for symbol in row)
-    kinds = sum(before.values())
-    p = {}
-    for context in vocabulary:
-        row = pairs.get(context, {})
-        total = sum(row.values())
-        free = discount * len(row) / total if total else 1.0
-        p[context] = {
-            s: (max(row.get(s, 0) - discount, 0) / total if total else 0) + free * before[s] / kinds
-            for s in vocabulary
-        }
-    return p
-
-
-@lab.task(_kneser_ney)
-def kneser_ney(trial: Trial) -> None:
-    where = "Notebook 02, 'Kneser-Ney'."
-    text = "abacabad"
-    got = trial.call(text, "abcd", 0.5)
-    given = f"the text {text!r}, vocabulary 'abcd', discount 0.5"
-    expected = _kneser_ney(text, "abcd", 0.5)
-    trial.holds(
-        _is_rows(got) and set(got) == set("abcd"),
-        "one distribution for every symbol of the vocabulary as context",
-        "The dictionary has a row for every context, also for one that nothing follows.",
-        given=given,
-        got=list(got) if isinstance(got, Mapping) else got,
-        expected=list("abcd"),
-    )
-    for context in "abcd":
-        if isinstance(got[context], Mapping) and got[context]:
-            trial.equals(
-                float(sum(got[context].values())),
-                1.0,
-                "every row sums to 1",
-                "What the discounts take away, d times the number of different followers over the "
-                f"context's count, is what the lower order shares out. {where}",
-                given=f"{given}, context {context!r}",
-            )
-    kinds = (
-        "The lower order asks after how many different characters a symbol stands, not how often "
-        f"it occurs. {where}"
-    )
-    for name in ("d", "a"):
-        rule = "a context never followed gets the lower order" if name == "d" else "by hand"
-        trial.equals(got[name], expected[name], rule, kinds, given=f"{given}, context {name!r}")
-    text, discount = trial.text(200, "abcdd"), trial.integer(1, 9) / 10
-    got = trial.call(text, "abcde", discount)
-    expected = _kneser_ney(text, "abcde", discount)
-    given = f"a random text of 200 characters, discount {discount}"
-    trial.equals(got, expected, "random text", kinds, given=given)
-
-
 def _bits_per_character(predict: Callable[[str], Distribution], text: str, n: int) -> float:
     total = 0.0
     for i, symbol in enumerate(text):
@@ -339,11 +286,12 @@ def bits_per_character(trial: Trial) -> None:
         "What may the model see when it predicts character i? Count on your fingers, at i = 0 too.",
         given="the contexts that your function asked for, for 'abca' with n = 3",
     )
+    hint = "A symbol that is no key has probability 0, and log 0 is an error in Python."
     trial.equals(
-        trial.call(lambda context: {"a": 1.0}, "ab", 2),
+        trial.call(lambda context: {"a": 1.0}, "ab", 2, hint=hint),
         math.inf,
         "an impossible character costs infinitely many bits",
-        "A symbol that is no key has probability 0, and log 0 is an error in Python.",
+        hint,
         given="P(a) = 1, the text 'ab'",
     )
     text = trial.text(40, "abc")
@@ -442,7 +390,10 @@ def choose(trial: Trial) -> None:
     for train, validation in cases:
         vocabulary = "".join(sorted(set(train)))
         orders, weights = [1, 2, 3, 5], [0.2, 0.9]
-        got = trial.call(train, validation, vocabulary, orders, weights, given="two short texts")
+        hint = "Give the order first and then the weight, and hand back the pair."
+        got = trial.call(
+            train, validation, vocabulary, orders, weights, given="two short texts", hint=hint
+        )
         trial.equals(
             got,
             _choose(train, validation, vocabulary, orders, weights),
@@ -451,6 +402,61 @@ def choose(trial: Trial) -> None:
             "context is not the best one. Notebook 02, 'Which n?'.",
             given="two short texts, orders 1, 2, 3, 5, weights 0.2 and 0.9",
         )
+
+
+def _kneser_ney(text: str, vocabulary: str, discount: float) -> dict[str, Distribution]:
+    pairs = _count_ngrams(text, 2)
+    before = Counter(symbol for row in pairs.values() for symbol in row)
+    kinds = sum(before.values())
+    p = {}
+    for context in vocabulary:
+        row = pairs.get(context, {})
+        total = sum(row.values())
+        free = discount * len(row) / total if total else 1.0
+        p[context] = {
+            s: (max(row.get(s, 0) - discount, 0) / total if total else 0) + free * before[s] / kinds
+            for s in vocabulary
+        }
+    return p
+
+
+@lab.task(_kneser_ney)
+def kneser_ney(trial: Trial) -> None:
+    where = "Notebook 02, 'Kneser-Ney'."
+    text = "abacabad"
+    got = trial.call(text, "abcd", 0.5)
+    given = f"the text {text!r}, vocabulary 'abcd', discount 0.5"
+    expected = _kneser_ney(text, "abcd", 0.5)
+    trial.holds(
+        _is_rows(got) and set(got) == set("abcd"),
+        "one distribution for every symbol of the vocabulary as context",
+        "The dictionary has a row for every context, also for one that nothing follows.",
+        given=given,
+        got=list(got) if isinstance(got, Mapping) else got,
+        expected=list("abcd"),
+    )
+    for context in "abcd":
+        if isinstance(got[context], Mapping) and got[context]:
+            trial.equals(
+                float(sum(got[context].values())),
+                1.0,
+                "every row sums to 1",
+                "What the discounts take away, d times the number of different followers over the "
+                f"context's count, is what the lower order shares out. {where}",
+                given=f"{given}, context {context!r}",
+            )
+    kinds = (
+        "The lower order asks after how many different characters a symbol stands, not how often "
+        f"it occurs. {where}"
+    )
+    for name in ("d", "a"):
+        rule = "a context never followed gets the lower order" if name == "d" else "by hand"
+        trial.equals(got[name], expected[name], rule, kinds, given=f"{given}, context {name!r}")
+    text, discount = trial.text(200, "abcdd"), trial.integer(1, 9) / 10
+    got = trial.call(text, "abcde", discount)
+    expected = _kneser_ney(text, "abcde", discount)
+    given = f"a random text of 200 characters, discount {discount}"
+    trial.equals(got, expected, "random text", kinds, given=given)
 
 
 def leaderboard(

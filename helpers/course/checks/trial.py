@@ -106,8 +106,7 @@ class Trial:
         except (Exception, SystemExit, RecursionError) as error:
             raise Complaint(
                 "it runs without an error",
-                hint
-                or "Read the last line first: it names the kind of error, then where it arose.",
+                hint or "Its name says what kind of error it is, the line where it arose.",
                 given,
                 _where(error),
             ) from error

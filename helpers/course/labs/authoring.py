@@ -1,0 +1,364 @@
+"""An authored lab: nbgrader's cells and markers, what is wrong with a source, a student's version.
+
+In a source the solution of each task stands in a function, between markers; the test cell after it
+checks what the student sees and, between markers of their own, marks on hidden inputs:
+
+    ### Task 3 · Add-k smoothing · 2 points          (Markdown)
+    def add_k(counts, context, vocabulary, k):       (solution cell)
+        ### BEGIN SOLUTION
+        ...
+        ### END SOLUTION
+    add_k = check.add_k(add_k)                       (test cell, locked, with points)
+    ### BEGIN HIDDEN TESTS
+    check.score("add_k", seed=0)
+    ### END HIDDEN TESTS
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import importlib
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import nbformat
+from nbformat import NotebookNode
+
+from helpers.course.checks.lab import seed_of
+
+SOLUTION = ("### BEGIN SOLUTION", "### END SOLUTION")
+HIDDEN = ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS")
+SCHEME = ("=== BEGIN MARK SCHEME ===", "=== END MARK SCHEME ===")
+# Which kind of cell may hold which marked region.
+PLACES = {SOLUTION: ("solution", "answer"), HIDDEN: ("test",), SCHEME: ("answer", "question")}
+
+_HEADING = re.compile(r"#{2,4} (?:Task (\d+)|Question) · .+ · (\d+) points?")
+_TASK = re.compile(r"(?m)^#{1,6} (?:Task|Question)\b.*$")
+_SCORE = re.compile(r'\bcheck\.score\("(\w+)", seed=0\)')
+_VARIANT = re.compile(r"(?m)^VARIANT = 0(?=[ \t]*(?:#.*)?$)")
+_NEAR_MARKER = re.compile(r"(?m)^.*\b(?:BEGIN|END)\s+(?:SOL|HIDD|TEST|MARK)\w*.*$")
+
+
+def nbgrader(module: str) -> ModuleType:
+    """A module of nbgrader, such as "preprocessors".
+
+    Raises:
+        ModuleNotFoundError: nbgrader is not installed.
+    """
+    try:
+        return importlib.import_module(f"nbgrader.{module}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] != "nbgrader":
+            raise
+        raise ModuleNotFoundError(
+            "nbgrader is not installed, which labs are made and marked with: "
+            "python -m pip install nbgrader.",
+            name=error.name,
+        ) from error
+
+
+def read_notebook(path: Path) -> NotebookNode:
+    """A notebook file of nbformat 4.5 or newer.
+
+    Raises:
+        ValueError: it is no such notebook, or a cell has no id.
+    """
+    try:
+        notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=nbformat.NO_CONVERT)
+        nbformat.validate(notebook)
+    except (nbformat.reader.NotJSONError, nbformat.ValidationError, UnicodeDecodeError) as error:
+        problem = str(error).split("\n")[0][:200]
+        raise ValueError(f"{path.name} is not a valid notebook: {problem}") from error
+    if (notebook.nbformat, notebook.nbformat_minor) < (4, 5):
+        raise ValueError(f"{path.name} is older than nbformat 4.5: open and save it in JupyterLab.")
+    return notebook
+
+
+def kind(cell: NotebookNode) -> str:
+    """What a cell is for nbgrader.
+
+    Returns:
+        "solution" (code), "test", "answer" (text, graded by hand), "question" (text with a mark
+        scheme; nbgrader's manually graded task), "locked", or "" for any other cell.
+    """
+    meta = cell.metadata.get("nbgrader", {})
+    if meta.get("task"):
+        return "question"
+    if meta.get("solution"):
+        return "answer" if meta.get("grade") else "solution"
+    return "test" if meta.get("grade") else "locked" if meta.get("locked") else ""
+
+
+def regions(source: str, markers: tuple[str, str]) -> list[str]:
+    """The texts between a pair of markers, each of which stands on a line of its own.
+
+    Raises:
+        ValueError: the markers do not alternate.
+    """
+    found: list[list[str]] = []
+    inside = False
+    for line in source.split("\n"):
+        if line.strip() in markers:
+            if inside == (line.strip() == markers[0]):
+                break
+            inside = not inside
+            found += [[]] * inside
+        elif inside:
+            found[-1] = [*found[-1], line]
+    else:
+        if not inside:
+            return ["\n".join(lines) for lines in found]
+    raise ValueError(f"'{markers[0]}' and '{markers[1]}' do not alternate")
+
+
+def without_markers(source: str, markers: tuple[str, str]) -> str:
+    """A cell's text without the lines that are markers."""
+    return "\n".join(line for line in source.split("\n") if line.strip() not in markers)
+
+
+def without_regions(source: str, markers: tuple[str, str]) -> str:
+    """A cell's text without the marked regions."""
+    kept, inside = [], False
+    for line in source.split("\n"):
+        if line.strip() in markers:
+            inside = line.strip() == markers[0]
+        elif not inside:
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def scored_task(cell: NotebookNode) -> str:
+    """The task that a test cell marks.
+
+    Raises:
+        ValueError: it has not exactly one hidden block with one ``check.score("task", seed=0)``.
+    """
+    blocks = regions(cell.source, HIDDEN)
+    found = [_SCORE.findall(block) for block in blocks]
+    if len(found) != 1 or len(found[0]) != 1 or cell.source.count("check.score(") != 1:
+        raise ValueError(
+            "a test cell needs one hidden block with one line 'check.score(\"task\", seed=0)'"
+        )
+    return found[0][0]
+
+
+def with_seeds(notebook: NotebookNode, lab: str, secret: str | None = None) -> NotebookNode:
+    """A source with a class's variant and hidden inputs; without a secret those of everyone, 0.
+
+    Args:
+        notebook: a lab's source.
+        lab: such as "lab01".
+        secret: of the class; the variant that follows from it is visible in the release.
+
+    Raises:
+        ValueError: the source has no single locked line ``VARIANT = 0``, or a test cell without
+            hidden block or without ``seed=0``.
+    """
+    notebook = copy.deepcopy(notebook)
+    locked = [c for c in notebook.cells if c.cell_type == "code" and kind(c) == "locked"]
+    found = [cell for cell in locked for _ in _VARIANT.findall(cell.source)]
+    if len(found) != 1:
+        raise ValueError(
+            f"{lab}: one locked code cell must hold one line 'VARIANT = 0', and {len(found)} do."
+        )
+    for number, cell in enumerate(notebook.cells, start=1):
+        if kind(cell) != "test" and HIDDEN[0] not in cell.source:
+            continue
+        try:
+            task = scored_task(cell)
+        except ValueError as error:
+            raise ValueError(f"{lab}, cell {number}: {error}.") from error
+        if secret is not None:
+            seeded = f'check.score("{task}", seed={seed_of(secret, lab, task)})'
+            cell.source = _SCORE.sub(seeded, cell.source)
+    if secret is not None:
+        variant = seed_of(secret, lab, "variant") % 10**6
+        found[0].source = _VARIANT.sub(f"VARIANT = {variant}", found[0].source)
+    return notebook
+
+
+def student_version(notebook: NotebookNode) -> NotebookNode:
+    """What students get: nbgrader's steps of a release, in their order, without its database.
+
+    Solutions give way to nbgrader's own stubs, so that its autograder knows what is untouched.
+
+    Raises:
+        ValueError: nbgrader refuses the notebook; says why.
+    """
+    steps = nbgrader("preprocessors")
+    refusals = (RuntimeError, ValueError, KeyError, nbgrader("nbgraderformat").ValidationError)
+    config = importlib.import_module("traitlets.config").Config()  # not that of the user
+    released, resources = copy.deepcopy(notebook), {}
+    for step in (
+        *(steps.LockCells, steps.ClearSolutions, steps.ClearOutput, steps.CheckCellMetadata),
+        *(steps.ClearHiddenTests, steps.ClearMarkScheme, steps.ComputeChecksums),
+        steps.CheckCellMetadata,
+    ):
+        try:
+            released, resources = step(config=config).preprocess(released, resources)
+        except refusals as error:
+            problem = " ".join(str(error).split())[:300]
+            raise ValueError(f"nbgrader's step {step.__name__} refuses it: {problem}") from error
+    return released
+
+
+def check_source(path: Path, tasks: Collection[str] | None = None) -> list[str]:
+    """What is wrong with a lab's source, one sentence each; none means that all is well.
+
+    Args:
+        path: ``.../lab01/lab01_name.ipynb``.
+        tasks: in order; without them, those of the lab's module in ``helpers.course.checks``.
+    """
+    lab = path.parent.name
+    if tasks is None:
+        try:
+            tasks = importlib.import_module(f"helpers.course.checks.{lab}").lab.tasks
+        except ModuleNotFoundError:
+            return [f"there are no checks for it: helpers/course/checks/{lab}.py"]
+    try:
+        notebook = read_notebook(path)
+    except ValueError as error:
+        return [str(error)]
+    complaints = [*_metadata(notebook), *_markers(notebook)]
+    if complaints:  # the rest would only repeat them
+        return complaints
+    return [
+        *_order(notebook),
+        *_tests(notebook, tasks),
+        *_headings(notebook),
+        *_release(notebook, lab),
+    ]
+
+
+def _metadata(notebook: NotebookNode) -> Iterator[str]:
+    validator = nbgrader("nbgraderformat").MetadataValidator()
+    used = Counter(cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells)
+    yield from (f"the grade_id '{name}' occurs {n} times" for name, n in used.items()
+                if name is not None and n > 1)  # fmt: skip
+    for number, cell in enumerate(notebook.cells, start=1):
+        meta = cell.metadata.get("nbgrader")
+        if meta is None:
+            continue
+        try:
+            validator.validate_cell(cell)
+        except Exception as error:  # its validators raise errors of several libraries
+            yield f"cell {number}: {str(error).splitlines()[0]}"
+            continue
+        name, points = kind(cell), meta.get("points")
+        if name and not meta.get("grade_id"):
+            yield f"cell {number} has no grade_id"
+        if name in ("test", "answer", "question"):
+            if not isinstance(points, int) or isinstance(points, bool) or points < 1:
+                yield f"cell {number}: its points are {points}, not a whole number above 0"
+        elif points:
+            yield f"cell {number} has points and is not graded"
+        if name in ("test", "question") and not meta["locked"]:
+            yield f"cell {number} is not locked"
+        wanted = {"solution": "code", "test": "code", "answer": "markdown", "question": "markdown"}
+        if wanted.get(name, cell.cell_type) != cell.cell_type:
+            yield f"cell {number} is {cell.cell_type}, and its metadata say {name}"
+
+
+def _markers(notebook: NotebookNode) -> Iterator[str]:
+    for number, cell in enumerate(notebook.cells, start=1):
+        for line in _NEAR_MARKER.findall(cell.source):
+            if not any(line.strip() in markers for markers in PLACES):
+                yield f"cell {number}: '{line.strip()}' is no marker, and looks like one"
+        for markers, kinds in PLACES.items():
+            try:
+                found = regions(cell.source, markers)
+            except ValueError as error:
+                yield f"cell {number}: {error}"
+                continue
+            if found and kind(cell) not in kinds:
+                yield f"cell {number} holds '{markers[0]}' and is not a cell for it"
+            if any(not region.strip() for region in found):
+                yield f"cell {number} has nothing after '{markers[0]}'"
+        if kind(cell) == "solution" and SOLUTION[0] not in cell.source:
+            yield f"cell {number} is a solution without '{SOLUTION[0]}'"
+
+
+def _order(notebook: NotebookNode) -> Iterator[str]:
+    """A test cell comes after each solution (or, of the stretch task, the leaderboard's cell)."""
+    code = [(n, c) for n, c in enumerate(notebook.cells, start=1) if c.cell_type == "code"]
+    before = ""
+    for i, (number, cell) in enumerate(code):
+        if kind(cell) == "solution":
+            following = code[i + 1][1] if i + 1 < len(code) else None
+            stretch = following is not None and "check.leaderboard(" in following.source
+            if not stretch and (following is None or kind(following) not in ("solution", "test")):
+                yield f"cell {number} is a solution that no test cell follows"
+        if kind(cell) == "test" and before != "solution":
+            yield f"cell {number} is a test cell that follows no solution"
+        before = kind(cell)
+
+
+def _tests(notebook: NotebookNode, tasks: Collection[str]) -> Iterator[str]:
+    used = []
+    for number, cell in enumerate(notebook.cells, start=1):
+        if kind(cell) != "test":
+            continue
+        try:
+            used.append(scored_task(cell))
+        except ValueError as error:
+            yield f"cell {number}: {error}"
+            continue
+        called = re.findall(r"\bcheck\.(\w+)\(", without_regions(cell.source, HIDDEN))
+        if called != used[-1:]:
+            yield (
+                f"cell {number} marks '{used[-1]}' and shows the student "
+                f"{' and '.join(map(repr, called)) or 'no check'}"
+            )
+    if used != list(tasks):
+        yield f"the tasks marked are {', '.join(used)}; the checks have {', '.join(tasks)}"
+
+
+def _headings(notebook: NotebookNode) -> Iterator[str]:
+    """Points in the headings are those in the metadata."""
+    announced: list[tuple[str, int]] = []
+    real: Counter[int] = Counter()  # place in `announced` -> points
+    for number, cell in enumerate(notebook.cells, start=1):
+        for title in _TASK.findall(cell.source) if cell.cell_type == "markdown" else ():
+            form = _HEADING.fullmatch(title)
+            if form is None or int(form[1] or len(announced) + 1) != len(announced) + 1:
+                wanted = f"### Task {len(announced) + 1} · Its name · 2 points"
+                yield f"cell {number}: its heading is '{title}', not of the form '{wanted}'"
+            announced.append((title, int(form[2]) if form else -1))
+        if kind(cell) in ("test", "answer", "question"):
+            real[len(announced) - 1] += cell.metadata.nbgrader.points
+    if real[-1]:
+        yield "a graded cell stands before the first heading of a task"
+    for place, (title, points) in enumerate(announced):
+        if points not in (-1, real[place]):
+            yield f"'{title}' announces {points} points, and its cells have {real[place]}"
+
+
+def _release(notebook: NotebookNode, lab: str) -> Iterator[str]:
+    """The student's version can be made, is valid Python and runs untouched."""
+    try:
+        with_seeds(notebook, lab)
+        released = student_version(notebook)
+    except ValueError as error:
+        yield str(error)
+        return
+    if not any(re.search(r"(?m)^check\.use_variant\(VARIANT\)$", c.source) for c in released.cells):
+        yield "no cell holds the line 'check.use_variant(VARIANT)'"
+    for number, cell in enumerate(released.cells, start=1):
+        if cell.source != cell.source.strip("\n"):
+            yield f"cell {number} begins or ends with an empty line in the student's version"
+        if cell.cell_type != "code":
+            continue
+        try:
+            tree = ast.parse(cell.source)
+        except SyntaxError as error:
+            yield f"cell {number} is not valid Python in the student's version: {error}"
+            continue
+        if any(isinstance(node, ast.Raise) for node in tree.body):
+            yield (
+                f"cell {number} stops an untouched notebook: put the solution into a function or "
+                "a method"
+            )
