@@ -274,10 +274,7 @@ class WritingDesk:
         unit: str = "tokens",
     ) -> None:
         self.controls, self.task = controls, None
-        try:
-            self._loop: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
-        except RuntimeError:
-            self._loop = None
+        self._loop = _running_loop()
         self.field = ipywidgets.Textarea(
             value=prompt,
             description="your text",
@@ -320,7 +317,8 @@ class WritingDesk:
 
     def _in_turn(self, act: Callable[[], None]) -> None:
         """Do what a button says in the thread of the loop, whichever thread its message is in."""
-        if self._loop is None:
+        # At once where this is that thread: a message behind this one may come before a new round.
+        if self._loop is None or _running_loop() is self._loop:
             act()
         else:
             self._loop.call_soon_threadsafe(act)
@@ -396,6 +394,14 @@ def status_html(text: GrowingText) -> str:
         f'<div class="writing-status" role="status" style="min-height: 1.5em{bar}">'
         f"{sign}{escape(text.status)}{folded}</div>"
     )
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    """The event loop that this thread is in, if any."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
 
 
 async def _one_by_one(start: Callable[[], Iterator[None]]) -> None:
