@@ -12,15 +12,17 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 ROOT_USER := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test fresh release refresh address format clean
+.PHONY: help lab test fresh mark release test-marking refresh address format clean
 
 help:
 	@echo "make lab                            open the course in JupyterLab"
 	@echo "make fresh NOTEBOOK=02              lay a fresh working copy beside the old one"
 	@echo "make test                           run every test and every notebook"
 	@echo "For assistants (see notebooks/labs/README.md):"
+	@echo "make mark SUBMISSIONS=folder [SECRET_FILE=file]      mark a folder of labs"
 	@echo "make release [CLASS_TREE=folder SECRET_FILE=file]    labs from their sources, or a class's copy"
 	@echo "For maintainers:"
+	@echo "make test-marking                   mark forty made-up submissions, hostile ones among them"
 	@echo "make refresh [NOTEBOOK=02]          execute notebooks and store their outputs"
 	@echo "make address REPO=owner/name REF=v1 write the public address into badges and set-up cells"
 	@echo "make format                         format the code"
@@ -49,7 +51,7 @@ $(VENV)/.tests-installed: pyproject.toml $(VENV)/.installed
 	@touch $@
 
 $(VENV)/.labs-installed: pyproject.toml $(VENV)/.installed
-	@echo "Installing what releasing labs needs (once)"
+	@echo "Installing what making and marking labs needs (once)"
 	@$(PIP) "setuptools>=77"
 	@$(PIP) --no-build-isolation -e ".[labs]"
 	@touch $@
@@ -70,10 +72,18 @@ test: $(VENV)/.tests-installed $(VENV)/.colab-installed
 	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval-lax --nbval-current-env \
 	  --nbval-cell-timeout=300 --nbval-kernel-startup-timeout=120 tests notebooks
 
+mark: $(VENV)/.labs-installed
+	@[ -n "$(SUBMISSIONS)" ] || { echo "Name the folder of submissions: make mark SUBMISSIONS=folder"; exit 2; }
+	@$(BIN)/python -m helpers.course.labs.marking $(SUBMISSIONS) \
+	  $(if $(SECRET_FILE),--secret-file $(SECRET_FILE)) $(ARGS)
+
 release: $(VENV)/.labs-installed
 	@$(BIN)/python -m helpers.course.labs.release \
 	  $(if $(CLASS_TREE),--class-tree $(CLASS_TREE)) \
 	  $(if $(SECRET_FILE),--secret-file $(SECRET_FILE)) $(ARGS)
+
+test-marking: $(VENV)/.labs-installed
+	@$(BIN)/python -m tests.labs.forty_submissions
 
 fresh: $(VENV)/.installed
 	@$(BIN)/python -m helpers.course.workspace --fresh $(NOTEBOOK)

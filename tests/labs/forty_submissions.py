@@ -26,10 +26,11 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from helpers.course.environment import find_root
-from helpers.course.labs.authoring import read_notebook, student_version
+from helpers.course.labs.authoring import read_notebook
 from helpers.course.labs.release import lab_sources
+from tests.labs import handed_in
 from tests.labs.lab01_mutants import MUTANTS, REWRITES
-from tests.labs.mutation import patched, solutions
+from tests.labs.mutation import patched
 
 ROOT = find_root()
 SOURCE = lab_sources(ROOT)["lab01"]
@@ -46,19 +47,9 @@ class Expected:
     reason: str = ""  # a part of the reason, in small letters
 
 
-def released() -> NotebookNode:
-    """The untouched lab."""
-    return student_version(read_notebook(SOURCE))
-
-
 def answered(replaced: dict[str, str] | None = None) -> NotebookNode:
     """The lab with the reference's answers, some of them replaced."""
-    notebook, code = released(), {**solutions(SOURCE), **(replaced or {})}
-    for cell in notebook.cells:
-        name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
-        if name.removesuffix("_answer") in code and name.endswith("_answer"):
-            cell.source = code[name.removesuffix("_answer")]
-    return notebook
+    return handed_in.answered(SOURCE, replaced)
 
 
 def place(notebook: NotebookNode, name: str) -> int:
@@ -146,7 +137,7 @@ def submissions() -> dict[str, tuple[NotebookNode | str | bytes, Expected]]:
         made[f"{len(made) + 1:02}-{name}.ipynb"] = (content, expected or Expected())
 
     add("reference", answered())
-    add("untouched", released(), Expected(total=0))
+    add("untouched", handed_in.released(SOURCE), Expected(total=0))
     for rewrite in REWRITES[::2][:7]:
         add(f"right-{rewrite.task}", answered({rewrite.task: rewrite.source}))
     for mutant in MUTANTS[::8][:9]:

@@ -194,11 +194,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         rows = marking.run()
     except NoSandbox as error:
-        command = sandbox.container_command(find_root(), folder)
         print(
-            f"Nothing was marked: {error}; install bubblewrap (Linux: apt install bubblewrap), or "
-            "mark in a container, with IMAGE one that has the course's requirements and nbgrader: "
-            f"{command}",
+            f"Nothing was marked: {error}. Install it anew (Debian, Ubuntu: apt install "
+            "bubblewrap) or, from the course's folder, mark in a container:",
+            *sandbox.container_commands(folder),
+            sep="\n  ",
             file=sys.stderr,
         )
         return 2

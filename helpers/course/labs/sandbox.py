@@ -47,6 +47,7 @@ from pathlib import Path
 import psutil
 
 GIB, MIB = 2**30, 2**20
+CONTAINERFILE = "helpers/course/labs/Containerfile"
 FIRST_USER = 61300  # nobody's; used only where marking runs as root, one for each worker
 OLDEST = (0, 7)  # of bubblewrap: the first that limits the size of a folder in memory
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
@@ -216,15 +217,14 @@ def try_out(course: Path, limits: Limits) -> None:
         raise NoSandbox(f"bubblewrap does not start here ({words[:200]})")
 
 
-def container_command(course: Path, folder: Path) -> str:
-    """How to mark in a container instead, where bubblewrap cannot be used."""
-    quoted = [shlex.quote(str(path)) for path in (course, folder)]
-    return (
+def container_commands(folder: Path) -> list[str]:
+    """How to mark in a container instead, from the course's root, where there is no bubblewrap."""
+    return [
+        f"git archive HEAD | docker build -t course-labs -f {CONTAINERFILE} -",
         "docker run --rm --network none --memory 6g --pids-limit 512 --read-only --tmpfs /tmp "
         "--cap-drop ALL --security-opt no-new-privileges --user $(id -u):$(id -g) "
-        f"-v {quoted[0]}:/course:ro -v {quoted[1]}:/submissions -w /course IMAGE "
-        "python -m helpers.course.labs.marking /submissions --no-sandbox"
-    )
+        f"-v {shlex.quote(str(folder))}:/submissions course-labs /submissions --no-sandbox",
+    ]
 
 
 class Watchdog(threading.Thread):

@@ -1,0 +1,60 @@
+"""nbgrader's autograder gives solutions all points and untouched releases none, for every lab."""
+
+import csv
+import shutil
+
+import nbformat
+import pytest
+
+pytest.importorskip("nbgrader", reason="marking needs nbgrader")
+
+from helpers.course.environment import find_root
+from helpers.course.labs.authoring import kind, read_notebook
+from helpers.course.labs.marking import Marking
+from helpers.course.labs.release import lab_sources
+from tests.labs.handed_in import answered, released
+
+LABS = lab_sources(find_root())
+SECRET = "of a class that the tests teach"
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("submissions")
+    for lab, source in LABS.items():
+        nbformat.write(answered(source, secret=SECRET), folder / f"{lab}-solved.ipynb")
+        nbformat.write(released(source, secret=SECRET), folder / f"{lab}-untouched.ipynb")
+    # One at a time: the tests themselves are several processes.
+    Marking(folder, SECRET, workers=1, sandboxed=shutil.which("bwrap") is not None).run()
+    with (folder / "marks" / "points.csv").open(encoding="utf-8", newline="") as file:
+        return {row["student"]: row for row in csv.DictReader(file)}
+
+
+@pytest.fixture(params=LABS)
+def lab(request):
+    """A lab with the points of its graded cells: by the autograder, by a person."""
+    cells = [cell for cell in read_notebook(LABS[request.param]).cells if kind(cell)]
+    points = {"test": {}, "answer": {}}
+    for cell in cells:
+        if kind(cell) in points:
+            points[kind(cell)][cell.metadata.nbgrader.grade_id] = cell.metadata.nbgrader.points
+    assert len(points["test"]) >= 6
+    return request.param, points["test"], points["answer"]
+
+
+def test_solutions_get_full_marks(rows, lab):
+    name, tested, by_hand = lab
+    row = rows[f"{name}-solved"]
+    assert (row["status"], row["reason"], row["lab"]) == ("marked", "", name)
+    assert {task: float(row[task]) for task in tested} == tested
+    assert float(row["total"]) == sum(tested.values())
+    assert float(row["out of"]) == sum(tested.values()) + sum(by_hand.values())
+    assert row["by hand"] == ", ".join(f"{task} ({points})" for task, points in by_hand.items())
+
+
+def test_untouched_releases_get_nothing(rows, lab):
+    name, tested, by_hand = lab
+    row = rows[f"{name}-untouched"]
+    assert (row["status"], row["reason"], row["lab"]) == ("marked", "", name)
+    assert {float(row[task]) for task in [*tested, *by_hand]} == {0.0}
+    assert float(row["total"]) == 0
