@@ -40,6 +40,7 @@ pre { font: 14px/1.45 ui-monospace, monospace; padding: .6rem .8rem; overflow-x:
 .test { border: 1px solid #8a94a3; margin: .8rem 0; } .cell { margin: .8rem 0; }
 table { border-collapse: collapse; } td, th { text-align: left; padding: .25rem .8rem .25rem 0;
   vertical-align: top; border-bottom: 1px solid #d0d4da; } td.n { text-align: right; }
+td.said { white-space: pre-wrap; }
 img { max-width: 100%; }
 """
 
@@ -130,8 +131,9 @@ def page(
     for name, got in points.items():
         number = f"– of {possible[name]:g}" if got is None else f"{got:g} of {possible[name]:g}"
         words = _text("\n".join(said.get(name, [])) or _by_hand(got), hidden)
-        words = words.replace("\n", "<br>")
-        lines.append(f'<tr><td>{_text(name)}</td><td class="n">{number}</td><td>{words}</td></tr>')
+        lines.append(
+            f'<tr><td>{_text(name)}</td><td class="n">{number}</td><td class="said">{words}</td></tr>'
+        )
     lines.append("</table><h2>Your notebook</h2>")
     size = 0
     for cell in notebook.cells:
