@@ -131,9 +131,9 @@ def page(
     for name, got in points.items():
         number = f"– of {possible[name]:g}" if got is None else f"{got:g} of {possible[name]:g}"
         words = _text("\n".join(said.get(name, [])) or _by_hand(got), hidden)
-        lines.append(
-            f'<tr><td>{_text(name)}</td><td class="n">{number}</td><td class="said">{words}</td></tr>'
-        )
+        cells = [("", _text(name)), ("n", number), ("said", words)]
+        inner = "".join(f'<td class="{kind}">{value}</td>' for kind, value in cells)
+        lines.append(f"<tr>{inner}</tr>")
     lines.append("</table><h2>Your notebook</h2>")
     size = 0
     for cell in notebook.cells:
