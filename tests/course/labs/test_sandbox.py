@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -17,7 +18,7 @@ from helpers.course.labs.sandbox import (
     NoSandbox,
     Watchdog,
     confined,
-    container_command,
+    container_commands,
     end_processes,
     find_bubblewrap,
     inside,
@@ -281,9 +282,13 @@ def test_machines_without_a_sandbox(monkeypatch, tmp_path):
     monkeypatch.setattr(sandbox.sys, "platform", "darwin")
     with pytest.raises(NoSandbox, match="not installed"):
         find_bubblewrap()
-    told = container_command(Path("/a course"), Path("/b"))
-    assert told.startswith("docker run --rm --network none --memory")
-    assert "-v '/a course':/course:ro" in told
+    build, mark = container_commands(Path("/a b"))
+    assert (ROOT / re.search(r"-f (\S+)", build)[1]).is_file()
+    assert mark.startswith("docker run --rm --network none --memory")
+    assert "-v '/a b':/submissions" in mark
+    guide = " ".join((ROOT / "notebooks/labs/README.md").read_text("utf-8").split())
+    for command in (build, mark.replace("'/a b'", "~/lab01")):
+        assert command in guide.replace(" \\ ", " ")
 
 
 def test_old_kernels_count_all_processes_of_a_user(monkeypatch):
