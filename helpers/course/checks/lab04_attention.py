@@ -1,0 +1,333 @@
+"""Checks of lab 04, tasks 1 to 5: softmax, attention and masks.
+
+Shape letters: B batch, T queries, S keys, H heads, D d_model, K width of a head. A mask has one
+meaning: True = may attend. Checks compute in float64.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from helpers.course.checks.lab04_hints import (
+    KERNELS,
+    MEANING,
+    NOTHING,
+    SCALE,
+    TENSOR,
+    ask,
+    gradients_of,
+    hint_for,
+    lab,
+    output_and_weights,
+)
+from helpers.course.checks.trial import Trial, describe
+from helpers.models import attention as course
+
+SOFTMAX = ("softmax", "log_softmax", "Softmax", "LogSoftmax", "softmin", "Softmin", "logsumexp")
+
+
+def three_numbers() -> tuple[list[int], list[int]]:
+    """Scores and values of the task on paper, from the class's variant."""
+    generator = lab.generator("by hand")
+    # Of these numbers no three make the result of a known mistake the right one.
+    scores, values = (
+        [numbers[i] for i in torch.randperm(4, generator=generator)[:3].tolist()]
+        for numbers in ((1, 2, 3, 5), (1, 4, 6, 10))
+    )
+    return scores, values
+
+
+def _by_hand() -> dict[str, float]:
+    scores, values = (torch.tensor(x, dtype=torch.float64) for x in three_numbers())
+    a, seen = scores.softmax(0), scores[:2].softmax(0)
+    return {
+        "first weight": float(a[0]),
+        "output": float(a @ values),
+        "output, all scores + 100": float(a @ values),
+        "output, third masked": float(seen @ values[:2]),
+    }
+
+
+def _by_hand_hints() -> dict[str, dict[str, float]]:
+    """For each number what a known mistake would give, by hint."""
+    scores, values = (torch.tensor(x, dtype=torch.float64) for x in three_numbers())
+    a, e = scores.softmax(0), scores.exp()
+    share = "A share of the scores themselves is no softmax: take e to the power of each first."
+    best = "The value of the largest score is the hard choice; the soft one mixes all three."
+    even = "The mean with equal weights leaves the scores out: weight each value."
+    before = "The weights of what is left sum to 1 again: the mask comes before the softmax."
+    zero = "A masked score is -infinity. A score of 0 still counts: e to the power of 0 is 1."
+    unmasked = "This is what comes of all three: the third is not to be seen."
+    hidden = scores * torch.tensor([1.0, 1.0, 0.0])
+    total = max(float(scores.sum()), 1.0)
+    outputs = {best: float(values[scores.argmax()]), even: float(values.mean())}
+    return {
+        "first weight": {
+            share: float(scores[0]) / total,
+            "A weight is a share of 1, and not of 100.": 100 * float(a[0]),
+            "The exponentials are divided by their sum.": float(e[0]),
+        },
+        "output": {**outputs, share: float(scores @ values) / total},
+        "output, all scores + 100": outputs,
+        "output, third masked": {
+            before: float(a[:2] @ values[:2]),
+            zero: float(hidden.softmax(0) @ values),
+            unmasked: float(a @ values),
+        },
+    }
+
+
+@lab.task(_by_hand, uses=["check"], without=["_by_hand"])
+def by_hand(trial: Trial) -> None:
+    hints = {
+        "first weight": "e to the power of the first score, over the sum of all three such powers.",
+        "output": "Each value times its weight, all added up.",
+        "output, all scores + 100": "What does a factor e^100 above and below the line do?",
+        "output, third masked": "Two scores are left, and their two weights sum to 1.",
+    }
+    got, expected, known = ask(trial), _by_hand(), _by_hand_hints()
+    scores, values = three_numbers()
+    trial.holds(
+        isinstance(got, Mapping) and set(got) == set(expected),
+        "a dictionary with the four names",
+        NOTHING if got is None else "Keep the names in the dictionary as they are.",
+        got=got,
+        expected=list(expected),
+    )
+    given = f"scores {scores}, values {values}"
+    for name, value in expected.items():
+        mine, number = got[name], "A number is asked for: no text, no list, not None."
+        mine = mine.item() if isinstance(mine, Tensor) and mine.numel() == 1 else mine
+        fine = isinstance(mine, int | float)
+        trial.holds(fine, "each of them is a number", number, given=name, got=repr(mine))
+        fits = (hint for hint, wrong in known[name].items() if _close(mine, wrong))
+        digits = "Close, but not to three decimals." if abs(mine - value) < 6e-3 else hints[name]
+        trial.holds(_close(mine, value), name, next(fits, digits), given=given, got=mine)
+
+
+def _close(got: float, expected: float) -> bool:
+    return abs(got - expected) < 6e-4
+
+
+def _stable_softmax(x: Tensor) -> Tensor:
+    return x.softmax(-1)
+
+
+@lab.task(_stable_softmax, without=[*SOFTMAX, *KERNELS])
+def stable_softmax(trial: Trial) -> None:
+    where = "e to the power of each number, over the sum of its row; notebook 09, 'Softmax, a "
+    where += "selection that can be learned'."
+    rows = "Every row of the last dimension has a sum of its own. Which dimension is added up?"
+    lost = "What belongs to a row, its sum or its largest number, is spread over the columns here: "
+    lost += "keepdim=True keeps its dimension."
+    missing = "This is the logarithm of the weights."
+    sizes = "x may have any number of dimensions: the last one is counted from the end."
+
+    def try_on(x: Tensor, rule: str, hint: str) -> None:
+        mistakes = []
+        for e in (x.exp(), (x - x.amax(-1, keepdim=True)).exp()) if x.abs().max() < 100 else ():
+            mistakes += [(rows, e / e.sum()), (missing, (e / e.sum(-1, keepdim=True)).log())]
+            if x.dim() > 1 and x.shape[-1] == x.shape[-2]:
+                mistakes += [(rows, e / e.sum(-2, keepdim=True)), (lost, e / e.sum(-1))]
+        if x.dim() == 2 and x.shape[0] == x.shape[1]:
+            e = (x - x.amax(-1)).exp()
+            mistakes += [(lost, e / e.sum(-1, keepdim=True)), (lost, e / e.sum(-1))]
+        mistakes += [(rows, torch.ones_like(x))]
+        got = ask(trial, x, hint=sizes)
+        if x.dtype == torch.float64:
+            hint = hint_for(got, mistakes, hint)
+        trial.equals(got, x.softmax(-1), rule, hint, given=x)
+
+    try_on(torch.tensor([1.0, 2.0, 3.0]).double().log(), "by hand: 1/6, 2/6, 3/6", where)
+    try_on(trial.normal(3, 3), "each row of a matrix on its own", where)
+    try_on(trial.normal(2, 3, 4, 5), "any number of dimensions", rows)
+    try_on(trial.normal(1), "one number has the weight 1", rows)
+    large = "e^1000 is infinite in floating point. What may you subtract from all numbers of a "
+    large += "row, without changing its softmax, so that no power is large?"
+    try_on(torch.tensor([1000.0, 1001.0, 999.0]).double(), "large numbers", large)
+    try_on(torch.tensor([5000.0, 0.0, 0.0]).double(), "one number far above the others", large)
+    own = "Rows may lie far apart: subtract something from each row that belongs to that row."
+    x = torch.tensor([[1000.0, 1001.0], [-1001.0, -1000.0]]).double()
+    try_on(x, "rows of very different size", own)
+    hidden = "e to the power of -infinity is 0, without your doing anything: does what you "
+    hidden += "subtract stay finite?"
+    x = torch.tensor([[0.0, -math.inf, 0.0], [-math.inf, -math.inf, 7.0]]).double()
+    try_on(x, "-inf gets the weight 0", hidden)
+    x = 300 * trial.normal(trial.integer(2, 6), trial.integer(2, 9))
+    try_on(x.masked_fill(x < -200, -math.inf), "random numbers", own)
+    try_on(trial.normal(2, 3).float(), "single precision stays so", "The result has x's dtype.")
+
+
+def _attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    return course.attend_with_weights(q, k, v)
+
+
+@lab.task(_attention, without=KERNELS)
+def attention(trial: Trial) -> None:
+    where = "Queries are compared with keys, row by row; notebook 09, 'Queries, keys and values'."
+    queries = "The weights of one query sum to 1 over the keys: which dimension is that?"
+    after = "The factor belongs to the scores, before the softmax: a row of weights sums to 1."
+
+    def try_on(q: Tensor, k: Tensor, v: Tensor, rule: str, given: str = "") -> None:
+        K, raw = q.shape[1], q @ k.T
+        output, weights = _attention(q, k, v)
+        scores = raw / math.sqrt(K)
+        mistakes = [
+            (SCALE, raw.softmax(1)),
+            (f"{SCALE} This is divided by K itself.", (raw / K).softmax(1)),
+            (f"{SCALE} K is not always 64.", (raw / 8).softmax(1)),
+            (f"{SCALE} The number of keys has no say.", (raw / len(k) ** 0.5).softmax(1)),
+            (f"{SCALE} The number of queries has no say.", (raw / len(q) ** 0.5).softmax(1)),
+            (after, raw.softmax(1) / math.sqrt(K)),
+            (queries, scores.softmax(0)),
+            ("The factor divides; this is multiplied.", (raw * math.sqrt(K)).softmax(1)),
+            ("These are the scores; their softmax is missing.", scores),
+            ("Shares of the scores are no softmax.", scores / scores.sum(1, keepdim=True)),
+        ]
+        given = given or f"q {tuple(q.shape)}, k {tuple(k.shape)}, v {tuple(v.shape)}"
+        got = ask(trial, q, k, v, given=given, hint=f"{where} Compare shapes and dtypes.")
+        mine, found = output_and_weights(trial, got, output, weights)
+        hint = hint_for(found, mistakes, where)
+        trial.equals(found, weights, rule, hint, given=f"{given}: the weights")
+        averages = "Each output is the mean of the values, weighted with that query's weights."
+        hint = hint_for(mine, [], averages)
+        trial.equals(mine, output, rule, hint, given=f"{given}: the output")
+
+    q, k = torch.tensor([[2.0, 0, 0, 0]]).double(), torch.zeros(2, 4).double()
+    k[0, 0] = math.log(2)
+    v = torch.tensor([[3.0], [6.0]]).double()
+    by_hand = f"q = {describe(q)}, k = {describe(k)}, v = {describe(v)}"
+    try_on(q, k, v, "by hand", by_hand)
+    T, S, K, V = trial.integer(3, 5), trial.integer(6, 8), trial.integer(9, 12), 2
+    try_on(trial.normal(T, K), trial.normal(S, K), trial.normal(S, V), "more keys than queries")
+    try_on(trial.normal(S, K), trial.normal(T, K), trial.normal(T, V), "more queries than keys")
+    try_on(trial.normal(1, 3), trial.normal(1, 3), trial.normal(1, 4), "one query and one key")
+
+
+def _causal_mask(T: int, S: int) -> Tensor:
+    return course.causal_mask(T, S)
+
+
+@lab.task(_causal_mask)
+def causal_mask(trial: Trial) -> None:
+    last = "The queries are the last T of the S positions: query 0 stands at position S - T. Draw "
+    last += "two queries and five keys on paper."
+    own = "A position may look at itself: the word that stands there has been read."
+    past = "No query may see a later position; all see what came before."
+    kind = "A mask holds True and False: torch.bool, and no numbers."
+    shape = "A row for each of the T queries, a column for each of the S positions."
+
+    def try_on(T: int, S: int, rule: str, hint: str) -> None:
+        given, ones = f"T = {T}, S = {S}", torch.ones(T, S, dtype=torch.bool)
+        expected = _causal_mask(T, S)
+        mistakes = [
+            (MEANING, ~expected),
+            (own, ones.tril(S - T - 1)),
+            (MEANING, ~ones.tril(S - T - 1)),
+            (last, ones.tril()),
+        ]
+        got = ask(trial, T, S)
+        if isinstance(got, Tensor):
+            hint = (
+                hint_for(got, mistakes, hint) if got.shape == expected.shape else f"{shape} {hint}"
+            )
+            hint = hint if got.dtype == torch.bool else kind
+        else:
+            hint = NOTHING if got is None else TENSOR
+        trial.equals(got, expected, rule, hint, given=given)
+
+    try_on(3, 3, "three words", past)
+    try_on(2, 5, "two queries, the last of five positions", last)
+    try_on(1, 4, "the last position sees all", last)
+    try_on(1, 1, "a single word sees itself", own)
+    T = trial.integer(3, 9)
+    try_on(T, T + trial.integer(1, 6), "any T and S", last)
+
+
+def _masked_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    return course.attend_with_weights(q, k, v, mask)
+
+
+BEFORE = "A weight set to zero after the softmax leaves a row whose sum is not 1: the forbidden "
+BEFORE += "scores must be gone before it. Notebook 09, 'The future is not to be looked at'."
+
+
+@lab.task(_masked_attention, without=KERNELS)
+def masked_attention(trial: Trial) -> None:
+    front = "In front of T and K there may be more dimensions, such as heads: only the last two of "
+    front += "k change places, and the softmax runs over the last."
+    wrong = f"{SCALE} Which dimension of q is K, when there are more in front?"
+    infinite = "0 times infinity is NaN: what is no number is put in its place, not multiplied."
+    nothing = (
+        "A score of 0 is not nothing: e to the power of 0 is 1. Which score gets the weight 0?"
+    )
+
+    def try_on(q, k, v, mask: Tensor, rule: str, otherwise: str, given: str = "") -> None:
+        given = given or f"q {tuple(q.shape)}, k {tuple(k.shape)}, mask {tuple(mask.shape)}"
+        output, weights = _masked_attention(q, k, v, mask)
+        raw = course.attention_scores(q, k, 1.0)
+        scores = raw / math.sqrt(q.shape[-1])
+        inside = torch.where(mask, raw, -math.inf)
+        mistakes = [
+            (BEFORE, scores.softmax(-1) * mask),
+            (MEANING, scores.masked_fill(mask, -math.inf).softmax(-1)),
+            (nothing, (scores * mask).softmax(-1)),
+            ("The mask does nothing here.", scores.softmax(-1)),
+            (SCALE, inside.softmax(-1)),
+            (f"{SCALE} This is divided by K itself.", (inside / q.shape[-1]).softmax(-1)),
+            *((wrong, (inside / n**0.5).softmax(-1)) for n in q.shape[:-1] if n != q.shape[-1]),
+        ]
+        mistakes = mistakes if q.shape[-2] > 1 else []  # a single query could be several of them
+        hint = front if q.dim() > 2 else "The mask is a tensor of bools, one for each score."
+        got = ask(trial, q, k, v, mask, given=given, hint=hint)
+        mine, found = output_and_weights(trial, got, output, weights)
+        hint = hint_for(found, mistakes, otherwise)
+        nan = otherwise is BEFORE and isinstance(found, Tensor) and bool(found.isnan().all())
+        trial.equals(found, weights, rule, infinite if nan else hint, given=f"{given}: the weights")
+        hint = hint_for(mine, [], otherwise)
+        trial.equals(mine, output, rule, hint, given=f"{given}: the output")
+
+    q, k = torch.ones(2, 1).double(), torch.tensor([[1.0], [2.0], [3.0]]).double().log()
+    v, mask = torch.tensor([[3.0], [6.0], [100.0]]).double(), _causal_mask(3, 3)[:2]
+    given = f"e^score = 1, 2, 3 for both queries, v = {describe(v)}, mask {mask.tolist()}"
+    try_on(q, k, v, mask, "by hand", BEFORE, given)
+    q, mask = q[:1], torch.tensor([[False, True]])
+    rule, given = "a large score that is masked", "scores 800 and 0, the first one masked"
+    after = "The softmax gave everything to the masked key, and 0 / 0 is left: dividing afterwards "
+    after += "comes too late. Mask before the softmax."
+    try_on(q, torch.tensor([[800.0], [0.0]]).double(), v[:2], mask, rule, after, given)
+    rule, given = "a small score beside a masked one", "scores 0 and -900, the first one masked"
+    small = "However small a number is that you put in place of a masked score, another score may "
+    small += "be smaller: take -infinity."
+    try_on(q, torch.tensor([[0.0], [-900.0]]).double(), v[:2], mask, rule, small, given)
+    B, H, T, S, K = 2, 3, trial.integer(4, 6), trial.integer(6, 9), 4
+    q, k, v = trial.normal(B, H, T, K), trial.normal(B, H, S, K), trial.normal(B, H, S, 5)
+    try_on(q, k, v, _causal_mask(T, S), "with heads", front)
+    lengths = torch.tensor([2, S])
+    hint = "The mask is broadcast to the scores: its sizes of 1 stand for all heads or queries."
+    try_on(q, k, v, course.padding_mask(lengths, S), "a mask with dimensions of size 1", hint)
+    mask = _causal_mask(T, S).clone()
+    mask[1] = False
+    empty = "A softmax over nothing but -infinity is 0 / 0, and one over equally small numbers "
+    empty += "shares out evenly: give these rows zeros, and see that no NaN arises on the way."
+    try_on(q, k, v, mask, "a query that may see nothing gets zeros", empty)
+    _same_gradients(trial, q, k, v, mask)
+
+
+def _same_gradients(trial: Trial, *arguments: Tensor) -> None:
+    q, k, v, mask = arguments
+    factor, given = trial.normal(*q.shape[:-1], v.shape[-1]), "a mask with a row of False"
+    expected, got = [], []
+    for function, gradients in ((_masked_attention, expected), (trial.answer, got)):
+        inputs = [x.clone().requires_grad_() for x in (q, k, v)]
+        output = trial.run(function, *inputs, mask, given=given)[0]
+        gradients += gradients_of(trial, output * factor, inputs, "q, k and v", given)
+    nan = "The output looks right, and the gradient is NaN: 0 / 0 did arise, and was covered up "
+    nan += "afterwards. Keep an empty row's scores finite, and clear its weights at the end."
+    for name, mine, theirs in zip("qkv", got, expected, strict=True):
+        rule = "gradients without NaN, also where a query sees nothing"
+        trial.equals(mine, theirs, rule, nan, given=f"{given}, gradient of {name}")

@@ -1,0 +1,102 @@
+"""What the checks of lab 04 share: the lab, how an answer is asked, and the hints that recur.
+
+Shape letters: B batch, T queries, S keys, K width of a head. A mask has one meaning: True = may
+attend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from helpers.course.checks.lab import Lab
+from helpers.course.checks.trial import Complaint, Trial, differs
+
+lab = Lab("lab04")
+
+KERNELS = ("scaled_dot_product_attention", "MultiheadAttention", "multi_head_attention_forward")
+SINGLE = "The numbers came in double precision: give a tensor that you make the dtype of the input."
+SCALE = "Scores are divided by the square root of K, the length of one query. Notebook 09, 'Why"
+SCALE += " divide by √d_k'."
+MEANING = "A mask has one meaning here: True = may attend. Notebook 09, 'The future is not to be "
+MEANING += "looked at'."
+NOTHING = "Nothing came back. Does the function end with return, and not with print?"
+TENSOR = "A tensor of PyTorch is asked for, no list and no array."
+NAME = "A name has no value here. How is it written in the function's first line, or where it was "
+NAME += "made or imported?"
+ONE = "The functions of math take one number; those of torch take a whole tensor."
+NONE = "Something is None here: it was not given, or the function that made it ends without return."
+KIND = "A value is of another kind than this operation takes, or a function gets too many "
+KIND += "arguments or too few."
+
+
+def ask(trial: Trial, *arguments: Any, function: Callable | None = None, **named: Any) -> Any:
+    """As ``trial.call``, or ``trial.run`` of a function, with a hint that may be about shapes.
+
+    An error of another kind, such as an unknown name, gets its own hint instead.
+    """
+    try:
+        return trial.run(function or trial.answer, *arguments, **named)
+    except Complaint as wrong:
+        wrong.hint = _hint_of_error(wrong.__cause__) or wrong.hint
+        raise
+
+
+def _hint_of_error(error: BaseException | None) -> str:
+    words = str(error)
+    if "only one element" in words or "converted to Scalar" in words:
+        return ONE
+    if "NoneType" in words:
+        return NONE
+    if isinstance(error, NameError) or "has no attribute" in words:
+        return NAME
+    return KIND if isinstance(error, TypeError) else ""
+
+
+def hint_for(got: Any, mistakes: Iterable[tuple[str, Tensor]], otherwise: str) -> str:
+    """The hint for the mistake that gives this very tensor; mistakes are (hint, tensor)."""
+    if not isinstance(got, Tensor):
+        return NOTHING if got is None else TENSOR
+    if got.dtype in (torch.float32, torch.float16, torch.bfloat16):
+        return SINGLE
+    return first_fit(got, mistakes, otherwise)
+
+
+def first_fit(got: Any, mistakes: Iterable[tuple[str, Any]], otherwise: str) -> str:
+    """As ``hint_for``, for values of any kind."""
+    fits = (hint for hint, value in mistakes if differs(got, value) is None)
+    return next(fits, otherwise)
+
+
+PAIR = "Hand back two things, first the output and then the weights: return output, weights."
+
+
+def output_and_weights(
+    trial: Trial, got: Any, output: Tensor, weights: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The output and the weights that an answer returned, if it is these two."""
+    fine = isinstance(got, tuple | list) and len(got) == 2
+    trial.holds(fine, "output and weights come back, in this order", PAIR, got=got)
+    if output.shape != weights.shape:
+        turned = [getattr(x, "shape", None) for x in got] == [weights.shape, output.shape]
+        trial.holds(not turned, "output and weights come back, in this order", PAIR)
+    return got[0], got[1]
+
+
+def gradients_of(
+    trial: Trial, output: Tensor, inputs: list[Tensor], names: str, given: str
+) -> tuple[Tensor, ...]:
+    """The gradients of an answer's output, added up; complains where there is none."""
+    rule = f"gradients reach {names}"
+    cut = "Something cuts the graph: a new tensor made of numbers, .item(), .data or detach()."
+    trial.holds(output.requires_grad, rule, cut, given=given)
+    found = trial.run(
+        lambda: torch.autograd.grad(output.sum(), inputs, allow_unused=True),
+        given=given,
+        hint="An operation in place (x[i] = ..., x += ...) destroys what the gradient needs.",
+    )
+    trial.holds(all(x is not None for x in found), rule, cut, given=given)
+    return found

@@ -1,0 +1,195 @@
+"""What the references of lab 04 are worth: truths from PyTorch, from the slides and by loops."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from helpers.course.checks import lab04 as check
+from helpers.course.checks.lab import Task
+from helpers.course.checks.lab04 import LECTURE
+from helpers.course.checks.lab04_attention import _by_hand_hints, _close
+from helpers.models.attention import MultiHeadAttention
+from helpers.models.positions import RotaryPositions
+
+generator = torch.Generator().manual_seed(0)
+
+
+def normal(*shape):
+    return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+
+@pytest.fixture(autouse=True)
+def variant_zero():
+    yield
+    check.use_variant(0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_references_pass_their_checks(monkeypatch, seed):
+    monkeypatch.setattr(Task, "_is_own_work", lambda task, trial: None)
+    for name, task in check.lab.tasks.items():
+        verdict = task.judge(task.fallback, seed)
+        assert verdict.right, verdict.words(name)
+
+
+def test_numbers_on_paper_for_many_classes():
+    for variant in range(300):
+        check.use_variant(variant)
+        scores, values = check.three_numbers()
+        assert len(set(scores)) == len(set(values)) == 3
+        right = check.by_hand.fallback()
+        e = [math.exp(s) for s in scores]
+        assert right["first weight"] == pytest.approx(e[0] / sum(e))
+        output = sum(a * v for a, v in zip(e, values)) / sum(e)
+        assert right["output"] == pytest.approx(output)
+        moved = [math.exp(s + 100) for s in scores]
+        assert right["output, all scores + 100"] == pytest.approx(
+            sum(a * v for a, v in zip(moved, values)) / sum(moved)
+        )
+        assert right["output, third masked"] == pytest.approx(
+            (e[0] * values[0] + e[1] * values[1]) / (e[0] + e[1])
+        )
+        for name, mistakes in _by_hand_hints().items():  # a mistake is never the right number
+            assert not any(_close(wrong, right[name]) for wrong in mistakes.values()), variant
+
+
+def test_attention_is_pytorchs():
+    q, k, v = normal(3, 4), normal(7, 4), normal(7, 2)
+    output, weights = check.attention.fallback(q, k, v)
+    kernel = F.scaled_dot_product_attention(q[None], k[None], v[None])[0]
+    assert torch.allclose(output, kernel, atol=1e-12)
+    assert torch.allclose(weights @ v, kernel, atol=1e-12)
+    assert torch.allclose(weights.sum(1), torch.ones(3).double())
+
+
+def test_a_query_sees_what_stands_at_its_place_or_before():
+    for T in range(1, 5):
+        for S in range(T, 7):
+            mask = check.causal_mask.fallback(T, S)
+            for t in range(T):
+                assert mask[t].tolist() == [s <= t + S - T for s in range(S)]
+
+
+def test_masked_attention_is_pytorchs_and_zero_where_nothing_is_seen():
+    q, k, v = normal(2, 3, 4, 5), normal(2, 3, 6, 5), normal(2, 3, 6, 2)
+    mask = torch.rand(4, 6, generator=generator) < 0.5
+    mask[:, 0] = True
+    output, _ = check.masked_attention.fallback(q, k, v, mask)
+    kernel = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    assert torch.allclose(output, kernel, atol=1e-12)
+    mask[2] = False
+    output, weights = check.masked_attention.fallback(q, k, v, mask)
+    assert (output[:, :, 2] == 0).all()
+    assert (weights[:, :, 2] == 0).all()
+
+
+def test_heads_are_neighbouring_features():
+    x = normal(2, 3, 8)
+    heads = check.split_heads.fallback(x, 4)
+    for h in range(4):
+        assert torch.equal(heads[:, h], x[:, :, 2 * h : 2 * h + 2])
+    assert torch.equal(check.merge_heads.fallback(heads), x)
+
+
+def copied(ours, D):
+    """PyTorch's class with the weights of ours."""
+    theirs = nn.MultiheadAttention(D, ours.n_heads, bias=False, batch_first=True)
+    with torch.no_grad():
+        rows = [ours.query.weight, ours.key.weight, ours.value.weight]
+        theirs.double().in_proj_weight.copy_(torch.cat(rows))
+        theirs.out_proj.weight.copy_(ours.output.weight)
+    return theirs
+
+
+@pytest.mark.parametrize("heads", [1, 3, 12])
+def test_multi_head_attention_is_pytorchs(heads):
+    ours, x = check.MultiHead.fallback(12, heads).double(), normal(2, 5, 12)
+    mask = check.causal_mask.fallback(5, 5)
+    output, weights = ours(x, mask)
+    theirs, found = copied(ours, 12)(x, x, x, attn_mask=~mask, average_attn_weights=False)
+    assert torch.allclose(output, theirs, atol=1e-12)
+    assert torch.allclose(weights, found, atol=1e-12)
+
+
+def test_turned_heads_are_the_courses_rotary_attention():
+    ours, x = check.MultiHead.fallback(12, 3).double(), normal(2, 5, 12)
+    theirs = MultiHeadAttention(12, 3, positions=RotaryPositions(4)).double()
+    theirs.load_state_dict(ours.state_dict())
+    output, weights = ours(x, check.causal_mask.fallback(5, 5), check.rotate.fallback)
+    assert torch.allclose(output, theirs(x, causal=True), atol=1e-12)
+    assert torch.allclose(weights, theirs.weights(x, causal=True), atol=1e-12)
+
+
+def test_attention_without_positions_has_no_gap_and_a_running_sum_has_one():
+    mine, x, order = check.MultiHead.fallback(4, 2).double(), normal(6, 4), torch.arange(6).roll(2)
+    everyone = torch.ones(6, 6, dtype=torch.bool)
+    gap = check.order_gap.fallback
+    assert gap(lambda y: mine(y[None], everyone)[0][0], x, order) < 1e-12
+    assert gap(lambda y: y.cumsum(0), x, torch.arange(6).flip(0)) > 0.01
+
+
+def test_the_sinusoid_is_its_formula_and_the_lectures_table():
+    for T, D in ((5, 5), (7, 6), (3, 1)):
+        table = check.sinusoidal_table.fallback(T, D)
+        for t in range(T):
+            for j in range(D):
+                angle = t / 10000 ** (2 * (j // 2) / D)
+                value = math.cos(angle) if j % 2 else math.sin(angle)
+                assert float(table[t, j]) == pytest.approx(value, abs=1e-6)
+                if (T, D) == (5, 5):
+                    assert f"{value:.3f}" == f"{LECTURE[t][j]:.3f}"
+
+
+def test_rotary_positions_are_products_of_complex_numbers():
+    x, start = normal(2, 5, 6), 11
+    turned = check.rotate.fallback(x, start)
+    for t in range(5):
+        for i in range(3):
+            point = torch.complex(x[:, t, 2 * i], x[:, t, 2 * i + 1])
+            angle = torch.tensor((start + t) / 10000 ** (2 * i / 6)).double()
+            expected = point * torch.polar(torch.ones(()).double(), angle)
+            got = torch.complex(turned[:, t, 2 * i], turned[:, t, 2 * i + 1])
+            assert torch.allclose(got, expected, atol=1e-6)
+
+
+def leaderboard(make, capsys, seconds=20):
+    pieces = torch.randint(8, (10, 6), generator=generator)
+    texts = torch.randint(8, (5, 20), generator=generator)
+    check.leaderboard(make, pieces, texts, 8, seconds)
+    return capsys.readouterr().out
+
+
+def test_equal_chances_cost_three_bits(capsys):
+    said = leaderboard(lambda pieces, V: lambda x: torch.zeros(*x.shape, V), capsys)
+    assert said == "Leaderboard: 3.0000 bits per character.\n"
+
+
+@pytest.mark.parametrize(
+    ("model", "says"),
+    [
+        (lambda x: F.one_hot(x.roll(-1, 1), 8).double(), "later characters"),
+        (lambda x: torch.zeros(*x.shape, 7), "shape"),
+        (lambda x: torch.full((*x.shape, 8), math.nan), "finite"),
+        (lambda x: x[0, 0, 0], "without an error"),
+    ],
+)
+def test_models_that_look_ahead_or_do_not_fit_get_no_number(capsys, model, says):
+    said = leaderboard(lambda pieces, V: model, capsys)
+    assert said.startswith("No number for the leaderboard")
+    assert says in said
+
+
+def test_the_leaderboard_knows_a_blank_and_a_slow_model(capsys, monkeypatch):
+    def blank(pieces, V):
+        raise NotImplementedError
+
+    threads = torch.get_num_threads()
+    assert "not attempted" in leaderboard(blank, capsys)
+    times = iter([0.0, 20.1])
+    monkeypatch.setattr(check.time, "process_time", lambda: next(times))
+    slow = leaderboard(lambda pieces, V: lambda x: torch.zeros(*x.shape, V), capsys)
+    assert "processor time" in slow
+    assert torch.get_num_threads() == threads
