@@ -32,7 +32,7 @@ WIDGET_TAG = "widget"
 # (Colab lists its packages in the repository googlecolab/backend-info.)
 PACKAGES = {
     *("helpers", "torch", "numpy", "matplotlib", "ipywidgets", "IPython"),
-    *("tqdm", "pooch", "safetensors"),
+    *("tqdm", "pooch", "regex", "safetensors"),
 }
 SLIDE_TYPES = {"slide", "subslide", "fragment", "skip", "notes", "-"}
 # Calls that always show something, wherever they stand outside an `if`; and calls that end a cell

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import math
 import signal
+import sysconfig
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -178,7 +179,7 @@ def differs(got: Any, expected: Any, tolerance: float = 1e-6) -> tuple[str, Any,
     if isinstance(expected, Tensor):
         return _tensor_differs(got, expected, tolerance)
     if isinstance(expected, bool) or expected is None or isinstance(expected, str):
-        return None if _plain(got) == expected else ("", got, expected, "")
+        return None if _equal(_plain(got), expected) else ("", got, expected, "")
     if isinstance(expected, int | float):
         number = _plain(got)
         if isinstance(number, bool) or not isinstance(number, int | float):
@@ -201,7 +202,7 @@ def differs(got: Any, expected: Any, tolerance: float = 1e-6) -> tuple[str, Any,
             return "", f"{len(got)} values: {describe(got)}", describe(expected), "length"
         pairs = [(str(i), *pair) for i, pair in enumerate(zip(got, expected, strict=True))]
     else:
-        return None if got == expected else ("", got, expected, "")
+        return None if _equal(got, expected) else ("", got, expected, "")
     for name, mine, theirs in pairs:
         if (found := differs(mine, theirs, tolerance)) is not None:
             place = f"at {name}" + (f", {found[0]}" if found[0] else "")
@@ -266,9 +267,14 @@ def _tensor_differs(got: Any, expected: Tensor, tolerance: float):
 
 
 def _plain(value: Any) -> Any:
-    if hasattr(value, "item") and getattr(value, "numel", lambda: 1)() == 1:
-        return value.item()
-    return value
+    """The one number in a tensor or an array of NumPy's; anything else as it is."""
+    size = value.numel() if isinstance(value, Tensor) else getattr(value, "size", 1)
+    return value.item() if hasattr(value, "item") and size == 1 else value
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Whether two values are equal; never an array of answers."""
+    return type(equal := a == b) is bool and equal
 
 
 def _near(a: float, b: float, tolerance: float) -> bool:
@@ -292,11 +298,12 @@ def _rounded(value: Any) -> Any:
 def _where(error: BaseException) -> str:
     """The kind of error, its words, and the student's line."""
     words = f"{type(error).__name__}: {error}"
-    ours = (BORROWED, "site-packages", "torch")
+    ours, library = (BORROWED, "site-packages", "torch"), sysconfig.get_path("stdlib")
     theirs = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
         if not set(ours) & set(Path(frame.filename).parts)
+        and not Path(frame.filename).is_relative_to(library)
     ]
     line = theirs[-1].line if theirs else ""
     return f"{words}, in the line: {line}" if line else words

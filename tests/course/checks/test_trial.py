@@ -1,8 +1,10 @@
 """What a trial notices of an answer, and how it says so."""
 
 import math
+import re
 import signal
 
+import numpy as np
 import pytest
 import torch
 
@@ -42,6 +44,13 @@ def test_an_error_is_told_with_the_input_its_kind_and_its_line():
     assert "KeyError: 'missing'" in wrong.got
     assert 'return x["missing"]' in wrong.got
     assert wrong.given == "{'a': 1}"
+
+
+def test_the_line_of_an_error_is_the_student_s_not_the_library_s():
+    def answer():
+        return re.findall(r"\p{L}", "a")
+
+    assert 're.findall(r"' in complaint(Trial(answer).call).got
 
 
 @pytest.mark.parametrize("error", [SystemExit(3), RecursionError("deep"), ValueError("no")])
@@ -134,6 +143,15 @@ def test_random_inputs_depend_on_the_seed_alone():
         ([0.0], torch.zeros(1), "type"),
         ("ab", "ab", None),
         ("ab", "ac", ""),
+        (np.float64(2.0), 2, None),
+        (np.bool_(True), True, None),
+        (np.zeros((3, 2)), 0.0, "type"),
+        (np.zeros((3, 2)), [0.0], "type"),
+        ([np.zeros(2)], [0.0], "type"),
+        (np.zeros((3, 2)), "ab", ""),
+        (np.zeros((3, 2)), None, ""),
+        (torch.zeros(2), False, ""),
+        (b"ab", b"ab", None),
     ],
 )
 def test_values_are_compared(got, expected, kind):

@@ -1,0 +1,119 @@
+"""The course's own answers to the tasks of lab 02, which later cells use where one is missing.
+
+They are written to be read; ``helpers.data.bpe`` and ``helpers.data.wordpiece`` are what the course
+works with, and the tests compare the two.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
+
+import regex
+
+from helpers.data.bpe import BPETokenizer
+
+Pair = tuple[int, int]
+Words = Mapping[tuple[int, ...], int]
+
+# Letters with a space before them; a digit; other signs with a space before them; one blank.
+PATTERN = r" ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s"
+BYTES = [BPETokenizer([]).token_bytes(i)[0] for i in range(256)]
+_ID_OF = {byte: i for i, byte in enumerate(BYTES)}
+
+
+def to_ids(text: str) -> list[int]:
+    """The bytes of a text, numbered as in GPT-2."""
+    return [_ID_OF[byte] for byte in text.encode()]
+
+
+def count_pairs(words: Words) -> Counter[Pair]:
+    """How often each pair of neighbours stands in the words; overlaps count."""
+    counts: Counter[Pair] = Counter()
+    for word, n in words.items():
+        for pair in pairwise(word):
+            counts[pair] += n
+    return counts
+
+
+def merge(ids: Sequence[int], pair: Pair, new: int) -> list[int]:
+    """The ids with a pair joined wherever it stands, from left to right."""
+    out, i = [], 0
+    while i < len(ids):
+        if i + 1 < len(ids) and (ids[i], ids[i + 1]) == pair:
+            out.append(new)
+            i += 2
+        else:
+            out.append(ids[i])
+            i += 1
+    return out
+
+
+def split_words(text: str) -> list[str]:
+    """The pieces that no merge leaves; joined, they are the text."""
+    return regex.findall(PATTERN, text)
+
+
+def train_merges(words: Words, n_merges: int) -> list[Pair]:
+    """The most frequent pair, again and again; of equal ones the smallest by its ids."""
+    words, counts, merges = dict(words), count_pairs(words), []
+    for new in range(256, 256 + n_merges):
+        best = min(counts, key=lambda pair: (-counts[pair], pair), default=None)
+        if best is None or counts[best] < 2:
+            break
+        merges.append(best)
+        for word in [word for word in words if best in pairwise(word)]:
+            n = words.pop(word)
+            joined = tuple(merge(word, best, new))
+            words[joined] = n
+            counts.subtract(count_pairs({word: n}))
+            counts.update(count_pairs({joined: n}))
+    return merges
+
+
+def encode_word(ids: Sequence[int], merges: Sequence[Pair]) -> list[int]:
+    """The ids of a word, where what was learned first is merged first."""
+    ids, made = list(ids), {pair: 256 + i for i, pair in enumerate(merges)}
+    while present := [made[pair] for pair in pairwise(ids) if pair in made]:
+        first = min(present)
+        ids = merge(ids, merges[first - 256], first)
+    return ids
+
+
+def token_bytes(merges: Sequence[Pair]) -> list[bytes]:
+    """The bytes of every token."""
+    tokens = [bytes([byte]) for byte in BYTES]
+    for a, b in merges:
+        tokens.append(tokens[a] + tokens[b])
+    return tokens
+
+
+def decode(ids: Sequence[int], tokens: Sequence[bytes]) -> str:
+    """The text of ids; bytes that are no UTF-8 become U+FFFD."""
+    return b"".join(tokens[i] for i in ids).decode("utf-8", errors="replace")
+
+
+def measure(text: str, n_tokens: int, nats_per_token: float) -> dict[str, float]:
+    """Fertility, compression, and what a model pays in bits per byte."""
+    n_bytes = len(text.encode())
+    return {
+        "tokens per word": n_tokens / len(text.split()),
+        "bytes per token": n_bytes / n_tokens,
+        "bits per byte": nats_per_token * n_tokens / math.log(2) / n_bytes,
+    }
+
+
+def wordpiece(word: str, pieces: Collection[str]) -> list[str]:
+    """The longest piece first, from the left; ``[UNK]`` where that does not work out."""
+    cut, start = [], 0
+    while start < len(word):
+        mark = "##" if start else ""
+        ends = range(len(word), start, -1)
+        end = next((end for end in ends if mark + word[start:end] in pieces), None)
+        if end is None:
+            return ["[UNK]"]
+        cut.append(mark + word[start:end])
+        start = end
+    return cut

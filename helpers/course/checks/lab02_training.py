@@ -1,0 +1,327 @@
+"""Checks of lab 02, tasks 1 to 5: bytes on paper, pairs, merges, words and training.
+
+Texts are strings and ids whole numbers: 0 to 255 are the bytes, numbered as in GPT-2, and
+``256 + i`` is the token that merge ``i`` makes. Words are a dictionary that maps a word, a tuple of
+ids, to how often it occurs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping
+from numbers import Integral
+
+from helpers.course.checks import lab02_reference as ours
+from helpers.course.checks.lab import Lab
+from helpers.course.checks.lab02_extras import (
+    alike,
+    any_text,
+    expect_kind,
+    on_paper,
+    on_paper_answers,
+    on_paper_hint,
+    random_text,
+    random_words,
+)
+from helpers.course.checks.trial import Complaint, Trial, describe, differs
+from helpers.data.bpe import BPETokenizer
+
+lab = Lab("lab02")
+
+BY_HAND = "Notebook 03, 'Byte-pair encoding by hand'."
+DOES_IT_ALL = [
+    "encode",
+    "decode",
+    "bytes",
+    "bytearray",
+    "_by_hand",
+    "on_paper_answers",
+    "ours",
+    "fallback",
+]
+PATTERN = ours.PATTERN
+SLOWER = 25  # times the processor time that a plain loop takes
+
+
+def by_hand_numbers() -> dict[str, object]:
+    """The numbers of the task on paper, from the class's variant."""
+    return on_paper(lab.generator("by hand"))
+
+
+def by_hand_text() -> str:
+    """The same, as the student reads them."""
+    given = by_hand_numbers()
+    a, b = (f"U+{given[name]:04X} ({chr(given[name])})" for name in "AB")
+    c = " ".join(f"0x{byte:02X}" for byte in given["C"])
+    d = " ".join(f"U+{point:04X}" for point in given["D"])
+    shown = "".join(map(chr, given["D"]))
+    return f"A is {a}.\nB is {b}.\nC has the bytes {c}.\nD is {d}, shown as {shown}"
+
+
+def _by_hand() -> dict[str, object]:
+    return on_paper_answers(by_hand_numbers())
+
+
+@lab.task(_by_hand, uses=["check"], without=DOES_IT_ALL)
+def by_hand(trial: Trial) -> None:
+    got, expected = trial.call(), _by_hand()
+    words = "a dictionary with the five names"
+    expect_kind(got, Mapping, words)
+    trial.holds(
+        set(got) == set(expected),
+        words,
+        "Keep the names in the dictionary as they are, and fill in the numbers.",
+        got=got,
+        expected=list(expected),
+    )
+    for name, value in expected.items():
+        hint = on_paper_hint(name, got[name], value)
+        trial.holds(not hint, name, hint, given=by_hand_text(), got=got[name])
+
+
+@lab.task(ours.count_pairs)
+def count_pairs(trial: Trial) -> None:
+    neighbours = f"A pair is a token and the one right after it, in this order. {BY_HAND}"
+    places = (
+        "Every place in the word counts one, also where a pair stands twice, and where two of them "
+        "share a token: at which places of (1, 1, 1) does (1, 1) begin?"
+    )
+    inside = "A pair has both of its tokens in the same word: nothing goes from one to the next."
+    weights = "A word that occurs 3 times has each of its pairs 3 times; add up over all words."
+    for words, rule, hint in (
+        ({(7, 5, 6): 1}, "neighbours, in order", neighbours),
+        ({(1, 1, 1): 1}, "in aaa the pair aa stands twice", places),
+        ({(1, 2, 1, 2): 1}, "every place counts", places),
+        ({(1, 2): 1, (3, 4): 1}, "no pair goes from one word to the next", inside),
+        ({(1, 2): 3, (2, 1, 2): 2}, "words count as often as they occur", weights),
+        ({(5,): 9}, "a word of one token has no pair", neighbours),
+        ({}, "without words there are no pairs", neighbours),
+    ):
+        _same_counts(trial, words, rule, hint)
+    _same_counts(trial, random_words(trial, 20, 6), "random words", weights)
+
+
+def _same_counts(trial: Trial, words: dict, rule: str, hint: str) -> None:
+    """The counts are right; zeros, which a Counter may keep, do not matter."""
+    error = (
+        "Read the kind of error. A pair is a tuple, words maps a word to its count, and a pair met "
+        "for the first time has no count yet."
+    )
+    got = trial.call(words, hint=error)
+    expect_kind(got, Mapping, "a dictionary", describe(words))
+    got = {pair: n for pair, n in got.items() if differs(n, 0)}
+    trial.equals(got, dict(ours.count_pairs(words)), rule, hint, given=words)
+
+
+@lab.task(ours.merge)
+def merge(trial: Trial) -> None:
+    every = (
+        "Every place where the pair stands becomes one token, in the place of both parts; all else "
+        "stays as it is."
+    )
+    used = (
+        "Go from left to right: a token that has been joined is used up, so go on after both of "
+        f"its parts. {BY_HAND}"
+    )
+    end = "Follow your index to the end of the list: which tokens does it look at last?"
+    nothing = "Nothing is joined. Is a list compared with the pair? It is never equal to a tuple."
+    beyond = "Read the kind of error; should an index be out of range, what does it look at last?"
+    digits = "Compare ids, not their digits: a 1 and a 2 are not the end of 11 and the head of 2."
+    for ids, rule, hint in (
+        ([4, 1, 2, 3, 1, 2, 4], "every place where the pair stands", every),
+        ([2, 1, 3, 2, 2, 1, 4], "the pair in this order only", "The pair (1, 2) is not (2, 1)."),
+        ([3, 1, 2], "a pair at the end", end),
+        ([1, 2, 3], "a token alone at the end", end),
+        ([1, 3, 1], "the first half of a pair at the end", end),
+        ([11, 2, 1, 22, 111, 12, 21], "whole ids", digits),
+        ([], "an empty list", end),
+    ):
+        given = f"{ids}, pair (1, 2), new 256"
+        got = trial.call(ids, (1, 2), 256, given=given, hint=beyond)
+        expected = ours.merge(ids, (1, 2), 256)
+        if isinstance(got, list | tuple) and got:
+            hint = hint if differs(got, expected[: len(got)]) else end
+            hint = hint if differs(got, ids) else nothing
+        alike(trial, got, expected, rule, hint, given=given)
+    got, given = trial.call([3, 1, 2], (1, 2), 271), "[3, 1, 2], pair (1, 2), new 271"
+    newest = "What takes the place of the pair is new, the id that is handed over, whichever it is."
+    alike(trial, got, [3, 271], "the id of the new token", newest, given=given)
+    for n in (3, 4, 5):
+        got, given = trial.call([1] * n, (1, 1), 256), f"{[1] * n}, pair (1, 1), new 256"
+        expected = ours.merge([1] * n, (1, 1), 256)
+        alike(trial, got, expected, "a joined token is used up", used, given=given)
+    ids = trial.integers(0, 3, trial.integer(20, 40)).tolist()
+    for pair in ((0, 1), (2, 2)):
+        got, given = trial.call(ids, pair, 300), f"{ids}, pair {pair}, new 300"
+        alike(trial, got, ours.merge(ids, pair, 300), "random ids", used, given=given)
+    ids, given = trial.integers(0, 5, 20_000).tolist(), "20,000 ids"
+    got, seconds = _timed(trial, ids, (1, 2), 256, given=given)
+    began = time.process_time()
+    expected = ours.merge(ids, (1, 2), 256)
+    by_loop = time.process_time() - began
+    alike(trial, got, expected, given, every, given=given)
+    trial.holds(
+        seconds < SLOWER * by_loop + 0.02,
+        "twice as many ids take twice as long, not four times",
+        "What walks through the whole list each time it takes one step? x = x + [y] copies it, "
+        "del x[i] and x.insert move the rest of it, x.index and a fresh start search it again.",
+        given=given,
+        got=f"{seconds:.3f} s",
+        expected=f"about {by_loop:.3f} s, for one loop",
+    )
+
+
+@lab.task(ours.split_words)
+def split_words(trial: Trial) -> None:
+    lost = (
+        "findall leaves out what the pattern does not match, and split throws away what it splits "
+        "at: which alternative should take what is missing?"
+    )
+    space = "A space belongs to the word after it: where in the pattern does it stand?"
+    letters = (
+        "[a-zA-Z] knows no ï and no 海; in the package regex, \\p{L} is a letter of any script."
+    )
+    digit = "A digit is a piece of its own, without a space before it; \\w means digits, too."
+    signs = "A run of other signs is one piece, with the space before it, if there is one."
+    blanks = "What white space is left after the other rules is cut into single characters."
+    apart = "\\w means letters, digits and the underscore, all three; only letters make a word."
+    for text, rule, hint in (
+        ("The old boat", "a word has the space before it", space),
+        ("naïve café 海港 Жук", "letters of every script", letters),
+        ("pier 12 b2", "every digit by itself", digit),
+        ("Wait ... no?! (yes)", "runs of other signs", signs),
+        ("don't a_b", "letters, signs, letters", apart),
+        (" a  b\n\nc\t d ", "white space", blanks),
+        ("", "an empty text has no pieces", "findall on an empty text gives an empty list."),
+    ):
+        _try_split(trial, text, rule, hint, lost, letters)
+    rules = "Which of the four rules comes first at the place where your pieces differ?"
+    alphabet = "abcé海  \n\t12.,!-_'🙂"
+    for _ in range(3):
+        _try_split(trial, trial.text(30, alphabet), "a random text", rules, lost, letters)
+    anything = any_text(trial, 200)
+    got = trial.call(anything, given="200 random characters of Unicode")
+    expect_kind(got, (list, tuple), "a list of strings")
+    trial.equals("".join(got), anything, "joined, the pieces are the text", lost)
+
+
+def _try_split(trial: Trial, text: str, rule: str, hint: str, lost: str, letters: str) -> None:
+    error = (
+        "Read the kind of error. \\p{L} and \\p{N} are known to the package regex; the standard "
+        "library's re has neither."
+    )
+    got, given = trial.call(text, hint=error), repr(text)
+    expect_kind(got, (list, tuple), "a list of strings", given)
+    trial.holds(
+        all(isinstance(piece, str) for piece in got),
+        "a list of strings",
+        "findall gives the groups if the pattern has any: (?:...) only holds together, (...) is a "
+        "group.",
+        given=given,
+        got=got,
+    )
+    trial.holds(
+        all(got),
+        "no piece is empty",
+        "findall gives what the group matched if the pattern has one, (...); (?:...) only holds "
+        "together. And can one of your alternatives match nothing?",
+        given=given,
+        got=got,
+    )
+    joined = "".join(got)
+    place = next((i for i, c in enumerate(text) if joined[i : i + 1] != c), 0)
+    left_out = text[place : place + 1]
+    trial.holds(
+        joined == text,
+        "joined, the pieces are the text",
+        letters if left_out.isalpha() and not left_out.isascii() else lost,
+        given=given,
+        got=repr(joined),
+        expected=given,
+    )
+    alike(trial, list(got), ours.split_words(text), rule, hint, given=given)
+
+
+@lab.task(ours.train_merges)
+def train_merges(trial: Trial) -> None:
+    most = f"The pair that is most frequent over all words, each as often as it occurs. {BY_HAND}"
+    again = (
+        "After a merge the words are other ones, and so are the counts; merge i makes token 256 + "
+        f"i, which can be in later pairs. {BY_HAND}"
+    )
+    ties = (
+        "Of equally frequent pairs the one with the smaller first id is merged, and if these are "
+        f"equal, the smaller second id; ids are compared as numbers. {BY_HAND}"
+    )
+    enough = "A pair that stands in only one place is not worth a token: stop there, also early."
+    empty = (
+        "Read the kind of error. A word is a tuple, what merge gives a list; and should max or min "
+        "have nothing to choose from, what is left?"
+    )
+    twice = "Stop when no pair occurs at least twice, not sooner: is twice often enough for you?"
+    number = "Count the merges that you hand back: one for each round, and n_merges rounds at most."
+    fewer = (
+        "Count the merges: they are n_merges, fewer only where no pair occurs at least twice. Does "
+        "a word keep its count when it is merged?"
+    )
+    differ = (
+        "Count by hand where your merges differ from those expected first: is there a tie, or has "
+        "a token another number than 256 and that of its merge?"
+    )
+    for words, n, rule, hint in (
+        ({(1, 2): 6, (3, 4): 4}, 2, "two merges", most),
+        ({(1, 2): 5, (3, 4, 3, 4, 5): 2}, 1, "the most frequent pair", most),
+        ({(1, 2, 3): 9, (5, 2, 3): 3, (7, 8): 10, (1, 4): 2}, 3, "counted anew", again),
+        (
+            {(1, 2, 3, 4): 7, (2, 3): 1, (3, 4): 2, (1, 2): 3},
+            3,
+            "new tokens are in later pairs",
+            again,
+        ),
+        ({(1, 2): 9, (3, 4, 5): 5, (3, 4): 1}, 3, "each merge has a number of its own", again),
+        ({(7, 5): 3, (2, 9): 3, (2, 8): 3, (7, 1): 2}, 1, "ties", ties),
+        ({(20, 3): 3, (3, 20): 3, (100, 2): 3}, 3, "ties", ties),
+        ({(1, 2): 2}, 1, "a pair that occurs twice", twice),
+        ({(1, 2): 4, (3, 4): 1}, 5, "no pair that occurs once", enough),
+        ({(5,): 9}, 3, "no pair at all", enough),
+        ({(1, 2, 3): 3}, 0, "no more merges than asked for", number),
+    ):
+        given = f"{words}, n_merges = {n}"
+        got = trial.call(words, n, given=given, hint=empty)
+        got, expected = _pairs(got, given), ours.train_merges(words, n)
+        hint = number if len(got) > n else hint
+        hint = fewer if got == expected[:-1] and len(expected) == n > 1 else hint
+        alike(trial, got, expected, rule, hint, given=given)
+    given = "60 random words, n_merges = 12"
+    got = _pairs(trial.call(random_words(trial, 60, 8), 12, given=given), given)
+    trial.equals(len(got), 12, "as many merges as asked for", number, given=given)
+    text = random_text(trial, 400)
+    words = Counter(tuple(ours.to_ids(word)) for word in ours.split_words(text))
+    expected = BPETokenizer.train(text, 256 + 60, pattern=PATTERN).merges
+    given = "the words of a random text, n_merges = 60"
+    got = _pairs(trial.call(words, 60, given=given), given)
+    trial.equals(got, expected, "the merges of the course's BPETokenizer", differ, given=given)
+
+
+def _timed(trial: Trial, *arguments: object, given: str) -> tuple[object, float]:
+    """A call's value and its seconds of processor time."""
+    spent = []
+
+    def answer(*arguments: object) -> object:
+        began = time.process_time()
+        value = trial.answer(*arguments)
+        spent.append(time.process_time() - began)
+        return value
+
+    return trial.run(answer, *arguments, given=given), spent[0]
+
+
+def _pairs(value: object, given: str) -> list[tuple[int, int]]:
+    """Merges; a complaint where they are no pairs."""
+    hint = "Hand back the pairs of ids, tuples, in the order in which they were merged."
+    expect_kind(value, list, "a list of pairs", given, hint)
+    pairs = all(isinstance(pair, tuple) and len(pair) == 2 for pair in value)
+    if not pairs or not all(isinstance(i, Integral) for pair in value for i in pair):
+        raise Complaint("a list of pairs", hint, given, describe(value))
+    return value

@@ -1,0 +1,277 @@
+"""What the references of lab 02 are worth, and what its leaderboard takes."""
+
+import json
+import re
+import unicodedata
+from collections import Counter
+from math import nan
+
+import numpy as np
+import pytest
+import regex
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers.course.checks import lab02
+from helpers.course.checks import lab02_reference as ours
+from helpers.course.checks.lab02_extras import (
+    _BUILT,
+    _FOUR_BYTES,
+    _THREE_BYTES,
+    _TWO_BYTES,
+    leaderboard,
+    on_paper,
+    on_paper_answers,
+    on_paper_hint,
+)
+from helpers.course.checks.trial import Trial
+from helpers.course.environment import find_root
+from helpers.data import corpora
+from helpers.data.bpe import BPETokenizer
+from helpers.data.wordpiece import WordPieceTokenizer
+from helpers.inference.evaluation import Score
+
+corpus = corpora.lantern_bay()
+TRAIN, NEW = corpus.train[:40_000], corpus.validation[:5_000]
+course = BPETokenizer.train(TRAIN, 256 + 400, pattern=lab02.PATTERN)
+
+
+def words_of(text):
+    return Counter(tuple(ours.to_ids(word)) for word in ours.split_words(text))
+
+
+@pytest.mark.parametrize("name", list(lab02.lab.tasks))
+def test_the_course_s_own_answer_passes(name):
+    task = lab02.lab.tasks[name]
+    for seed in range(3):
+        task.check(Trial(task.fallback, seed))  # raises a Complaint where it does not
+
+
+ODD = [
+    *(None, 5, 0.5, "a", "é" * 40, b"ab", True, [], {}, set(), (), object(), print, [None], [[]]),
+    *(
+        ["a"],
+        [b"a"],
+        [b"a"] * 256,
+        [1, "a"],
+        [(1, 2)],
+        [(1,)],
+        [[1, 2]],
+        [("a", "b")],
+        {(1, 2): "a"},
+    ),
+    *(
+        np.zeros((3, 2)),
+        [np.zeros(2)],
+        [(np.zeros(2), 1)],
+        {(7, 5): np.zeros(2)},
+        torch.zeros(3, 2),
+    ),
+    *(
+        [torch.zeros(2)],
+        [(torch.zeros(2), 1)],
+        {1: torch.zeros(2)},
+        {(7, 5): None, (5, 6): []},
+        nan,
+    ),
+    dict.fromkeys(["tokens per word", "bytes per token", "bits per byte"], np.zeros(2)),
+    {name: [np.zeros(2)] for name in on_paper_answers(lab02.by_hand_numbers())},
+    {name: [] for name in on_paper_answers(lab02.by_hand_numbers())},
+]
+
+
+@pytest.mark.parametrize("name", list(lab02.lab.tasks))
+def test_whatever_an_answer_hands_back_the_check_finds_words(name):
+    for value in ODD:
+        verdict = lab02.lab.tasks[name].judge(lambda *_, value=value: value)
+        assert verdict.complaint is not None
+        assert 0 < len(verdict.words(name)) < 3000
+
+
+def test_the_signs_on_paper_have_the_lengths_that_their_names_say():
+    for n, signs in ((2, _TWO_BYTES), (3, _THREE_BYTES), (4, _FOUR_BYTES)):
+        assert {len(sign.encode()) for sign in signs} == {n}
+    assert all(len(sign) > 1 for sign in _BUILT)
+
+
+def test_the_sixes_of_b_and_c_are_different_so_their_order_shows():
+    for sign in _THREE_BYTES + _FOUR_BYTES:
+        assert len(set(sign.encode()[1:])) == len(sign.encode()) - 1
+
+
+def test_the_hints_on_paper_do_not_tell_the_number():
+    for variant in range(20):
+        given_numbers = on_paper(torch.Generator().manual_seed(variant))
+        for name, value in on_paper_answers(given_numbers).items():
+            wrong = value + 1 if isinstance(value, int) else [*value[:-1], value[-1] ^ 1]
+            assert on_paper_hint(name, value, value) == ""
+            hint = on_paper_hint(name, wrong, value)
+            numbers = [value] if isinstance(value, int) else value
+            assert hint
+            assert not {str(n) for n in numbers} & set(re.findall(r"\d+", hint)) - {"10"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "says"),
+    [
+        ("U+3042", 0x3042, "without quotes"),
+        ([0x30, 0x42], 0x3042, "one whole number"),
+        ([11000011, 10101001], [0xC3, 0xA9], "0b before them"),
+        (["C3", "A9"], [0xC3, 0xA9], "whole numbers"),
+        (None, [0xC3, 0xA9], "whole numbers"),
+    ],
+)
+def test_numbers_that_are_written_otherwise_are_told_so(wrong, right, says):
+    assert says in on_paper_hint("code point of C", wrong, right)
+
+
+def test_the_notebook_does_not_show_the_signs_on_paper():
+    source = (find_root() / "notebooks/labs/source/lab02/lab02_tokenizer.ipynb").read_text("utf-8")
+    shown = {sign for cell in json.loads(source)["cells"] for sign in "".join(cell["source"])}
+    assert not shown & {*_TWO_BYTES, *_THREE_BYTES, *_FOUR_BYTES}
+
+
+small_words = st.dictionaries(
+    st.text("abc", min_size=1, max_size=7), st.integers(1, 9), min_size=1, max_size=8
+)
+
+
+@given(small_words)
+def test_pairs_are_overlapping_matches(words):
+    expected = Counter()
+    for word, n in words.items():
+        for pair in regex.findall("..", word, overlapped=True):
+            expected[tuple(map(ord, pair))] += n
+    assert ours.count_pairs({tuple(map(ord, word)): n for word, n in words.items()}) == expected
+
+
+@given(st.text("abc", max_size=30), st.text("abc", min_size=2, max_size=2))
+def test_merge_is_what_replace_does_to_letters(text, pair):
+    a, b = map(ord, pair)
+    assert ours.merge([ord(c) for c in text], (a, b), ord("X")) == [
+        ord(c) for c in text.replace(pair, "X")
+    ]
+
+
+@given(st.text("ab1 .,_'\n\té海²ßЖ½🙂", max_size=40))
+@settings(max_examples=300)
+def test_pieces_are_of_one_kind_and_as_long_as_they_may_be(text):
+    def kind(character):
+        known = {"L": "letter", "N": "digit", "Z": "blank", "C": "blank"}
+        return known.get(unicodedata.category(character)[0], "sign")
+
+    pieces, place = ours.split_words(text), 0
+    assert "".join(pieces) == text
+    for piece in pieces:
+        kinds = [kind(c) for c in piece.removeprefix(" ") or " "]
+        assert len(set(kinds)) == 1
+        if kinds[0] in ("digit", "blank"):
+            assert len(piece) == 1
+        else:
+            after = text[place + len(piece) : place + len(piece) + 1]
+            assert not after or kind(after) != kinds[0]
+        place += len(piece)
+
+
+@pytest.mark.parametrize("text", [TRAIN[:20_000], "aaaa aaaaaaa aa baaab baaab abababab " * 3])
+def test_merges_are_those_of_the_course_s_tokenizer(text):
+    expected = BPETokenizer.train(text, 256 + 400, pattern=lab02.PATTERN).merges
+    assert ours.train_merges(words_of(text), 400) == expected
+
+
+@given(st.text("ab ", min_size=1, max_size=60), st.integers(0, 20))
+def test_merges_agree_where_there_are_many_ties(text, n):
+    expected = BPETokenizer.train(text, 256 + n, pattern=lab02.PATTERN).merges
+    assert ours.train_merges(words_of(text), n) == expected
+
+
+def test_words_are_encoded_as_by_the_course_s_tokenizer():
+    for word in set(ours.split_words(NEW)):
+        assert ours.encode_word(ours.to_ids(word), course.merges) == course.encode(word).tolist()
+
+
+def test_tokens_are_those_of_the_course_s_tokenizer():
+    expected = [course.token_bytes(i) for i in range(course.vocab_size)]
+    assert ours.token_bytes(course.merges) == expected
+
+
+@given(st.text(st.characters(codec="utf-8")))
+def test_any_text_comes_back(text):
+    tokens = ours.token_bytes(course.merges)
+    ids = [
+        i for w in ours.split_words(text) for i in ours.encode_word(ours.to_ids(w), course.merges)
+    ]
+    assert ours.decode(ids, tokens) == text
+
+
+@given(st.lists(st.integers(0, 400 + 255), max_size=20))
+def test_any_ids_are_decoded_as_by_the_course_s_tokenizer(ids):
+    assert ours.decode(ids, ours.token_bytes(course.merges)) == course.decode(ids)
+
+
+def test_measures_are_those_of_notebook_3():
+    n, nats = len(course.encode(NEW)), 2.5
+    of_text = ours.measure(NEW, n, nats)
+    priced = Score(nats=n * nats, tokens=n, characters=len(NEW), bytes=len(NEW.encode()))
+    assert of_text["bits per byte"] == pytest.approx(priced.bits_per_byte)
+    assert of_text["bytes per token"] == pytest.approx(len(NEW.encode()) / n)
+    assert of_text["tokens per word"] == pytest.approx(n / len(re.findall(r"\S+", NEW)))
+
+
+def test_pieces_are_those_of_the_course_s_wordpiece():
+    wordpiece = WordPieceTokenizer.train(TRAIN, 300, min_count=5)
+    for word in {*re.findall(r"\w+", NEW), "naïve", "海港"}:
+        expected = [wordpiece.pieces[i] for i in wordpiece.encode(word)]
+        assert ours.wordpiece(word, set(wordpiece.pieces)) == expected
+
+
+BYTES = [bytes([i]) for i in range(256)]
+
+
+def by_bytes(text):
+    return list(text.encode())
+
+
+def test_a_token_per_byte_is_on_the_leaderboard(capsys):
+    leaderboard(lambda train: (BYTES, by_bytes), "abc", "cab")
+    assert "1.0000 tokens per character" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (lambda train: BYTES, "a list of bytes and a function"),
+        (lambda train: (["a"], by_bytes), "a list of bytes and a function"),
+        (lambda train: ([*BYTES, b"ab", b"bc", b"ca"], by_bytes), "at most 2 tokens"),
+        (lambda train: ([*BYTES, b""], by_bytes), "none of them empty"),
+        (lambda train: ([*BYTES, b"cab"], by_bytes), "stands in the training text"),
+        (lambda train: (BYTES, lambda text: []), "joined, are the text"),
+        (lambda train: (BYTES, lambda text: [-1, 256]), "joined, are the text"),
+        (lambda train: (BYTES, lambda text: list(text)), "joined, are the text"),
+        (lambda train: 1 / 0, "it runs without an error"),
+    ],
+)
+def test_what_the_leaderboard_does_not_take(make, why, capsys):
+    leaderboard(make, "abca", "cab", n_tokens=2)
+    said = capsys.readouterr().out
+    assert why in said
+    assert "tokens per character" not in said
+
+
+def test_too_slow_for_the_leaderboard(capsys):
+    def slow(text):
+        sum(range(10**7))
+        return by_bytes(text)
+
+    leaderboard(lambda train: (BYTES, slow), "abc", "cab", seconds=0.05)
+    said = capsys.readouterr().out
+    assert re.search(r"0\.05 s of processor time|to an end within 0\.1 s", said)
+
+
+def test_a_blank_is_not_on_the_leaderboard(capsys):
+    def blank(train):
+        raise NotImplementedError
+
+    leaderboard(blank, "abc", "cab")
+    assert "not attempted" in capsys.readouterr().out

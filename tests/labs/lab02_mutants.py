@@ -1,0 +1,932 @@
+"""Plausible wrong answers to lab 02, as patches of its solution, and other right answers."""
+
+from tests.labs.mutation import Mutant, Rewrite
+
+_BYTES_OF_A = "[0b11000000 + (a >> 6), 0b10000000 + a % 64]"
+_BYTES_OF_B = (
+    "[0b11110000 + (b >> 18)] + [0b10000000 + (b >> n) % 64 for n in (12, 6, 0)]"  # four of them
+)
+_PATTERN = r'regex.findall(r" ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s", text)'
+_MOST = "min(counts, key=lambda pair: (-counts[pair], pair), default=None)"
+_LOOP = "while present := [made[pair] for pair in pairwise(ids) if pair in made]:"
+_JOINED = 'b"".join(tokens[i] for i in ids).decode("utf-8", errors="replace")'
+
+MUTANTS = [
+    # by_hand
+    Mutant("by_hand", "the code point itself", _BYTES_OF_A, "[a]", "In which row"),
+    Mutant("by_hand", "UTF-16", _BYTES_OF_B, "[b >> 8, b % 256]", "In which row"),
+    Mutant("by_hand", "text, not numbers", _BYTES_OF_A, "['C3', 'A9']", "whole numbers"),
+    Mutant(
+        "by_hand", "the first byte's marks", "0b11000000", "0b10000000", "fixed bits of its row"
+    ),
+    Mutant("by_hand", "shifted by eight", "(a >> 6)", "(a >> 8)", "fixed bits of its row"),
+    Mutant(
+        "by_hand", "no mark after the first", "0b10000000 + a % 64", "a % 64", "10 and six bits"
+    ),
+    Mutant("by_hand", "sixes from the left", "(12, 6, 0)", "(0, 6, 12)", "10 and six bits"),
+    Mutant("by_hand", "marks left in", "(second % 64)", "second", "strike out the fixed bits"),
+    Mutant("by_hand", "eights put together", "<< 12) + ", "<< 16) + ", "strike out the fixed bits"),
+    Mutant("by_hand", "one sign", 'len(given["D"]),', "1,", "Every U+ number is one"),
+    Mutant(
+        "by_hand",
+        "joiners have no bytes",
+        'for p in given["D"])',
+        'for p in given["D"] if not 0x300 <= p < 0xFF00)',
+        "Find the row of each",
+    ),
+    Mutant(
+        "by_hand",
+        "four bytes each",
+        "1 + (p > 0x7F) + (p > 0x7FF) + (p > 0xFFFF)",
+        "4",
+        "Find the row of each",
+    ),
+    # count_pairs
+    Mutant("count_pairs", "words once", "counts[pair] += n", "counts[pair] += 1", "occurs 3 times"),
+    Mutant("count_pairs", "no sum", "counts[pair] += n", "counts[pair] = n", "Every place"),
+    Mutant(
+        "count_pairs", "the last word only", "+= n", "= n * [*pairwise(word)].count(pair)", "add"
+    ),
+    Mutant(
+        "count_pairs",
+        "a pair once a word",
+        "pairwise(word):",
+        "set(pairwise(word)):",
+        "Every place",
+    ),
+    Mutant(
+        "count_pairs",
+        "no overlaps",
+        "pairwise(word):",
+        "zip(word[::2], word[1::2]):",
+        "right after it",
+    ),
+    Mutant(
+        "count_pairs",
+        "no overlaps of equal pairs",
+        """        for pair in pairwise(word):
+            counts[pair] += n""",
+        """        i = 0
+        while i < len(word) - 1:
+            counts[word[i : i + 2]] += n
+            i += 2 if word[i : i + 3] == word[i : i + 1] * 3 else 1""",
+        "share a token",
+    ),
+    Mutant(
+        "count_pairs", "without order", "counts[pair]", "counts[tuple(sorted(pair))]", "this order"
+    ),
+    Mutant(
+        "count_pairs", "the last one missed", "pairwise(word)", "pairwise(word[:-1])", "right after"
+    ),
+    Mutant(
+        "count_pairs",
+        "from word to word",
+        """    for word, n in words.items():
+        for pair in pairwise(word):
+            counts[pair] += n""",
+        """    text = [i for word, n in words.items() for i in word * n]
+    for pair in pairwise(text):
+        counts[pair] += 1""",
+        "nothing goes from one to the next",
+    ),
+    # merge
+    Mutant("merge", "one step", "i += 2", "i += 1", "in the place of both"),
+    Mutant(
+        "merge",
+        "the rest forgotten",
+        "while i < len(ids):",
+        "while i < len(ids) - 1:",
+        "to the end",
+    ),
+    Mutant(
+        "merge",
+        "the first place only",
+        "if tuple(ids[i : i + 2]) == pair:",
+        "if tuple(ids[i : i + 2]) == pair and new not in joined:",
+        "Every place where",
+    ),
+    Mutant(
+        "merge",
+        "from the right",
+        """    return joined""",
+        """    joined, i = [], len(ids) - 1
+    while i >= 0:
+        if i > 0 and (ids[i - 1], ids[i]) == pair:
+            joined.insert(0, new)
+            i -= 2
+        else:
+            joined.insert(0, ids[i])
+            i -= 1
+    return joined""",
+        "from left to right",
+    ),
+    Mutant(
+        "merge",
+        "used twice",
+        """    while i < len(ids):
+        if tuple(ids[i : i + 2]) == pair:
+            joined.append(new)
+            i += 2
+        else:
+            joined.append(ids[i])
+            i += 1
+    return joined""",
+        """    for j, token in enumerate(ids):
+        if j and (ids[j - 1], token) == pair:
+            joined[-1] = new
+        else:
+            joined.append(token)
+    return joined""",
+        "used up",
+    ),
+    Mutant(
+        "merge",
+        "in either order",
+        "tuple(ids[i : i + 2]) == pair",
+        "tuple(ids[i : i + 2]) in (pair, pair[::-1])",
+        "is not (2, 1)",
+    ),
+    Mutant(
+        "merge",
+        "by digits",
+        "    return joined",
+        """    text = " ".join(map(str, ids)).replace(" ".join(map(str, pair)), str(new))
+    return [int(word) for word in text.split()]""",
+        "not their digits",
+    ),
+    Mutant(
+        "merge",
+        "in place",
+        "    joined, i = [], 0",
+        "    ids[:], joined, i = list(ids) + [], [], 0\n    ids.append(0), ids.reverse()",
+        "changed in place",
+    ),
+    Mutant("merge", "a list and a tuple", "tuple(ids[i : i + 2])", "ids[i : i + 2]", "never equal"),
+    Mutant(
+        "merge", "beyond the end", "tuple(ids[i : i + 2])", "(ids[i], ids[i + 1])", "out of range"
+    ),
+    Mutant(
+        "merge",
+        "copied for each token",
+        "joined.append(ids[i])",
+        "joined = joined + [ids[i]]",
+        "copies it",
+    ),
+    # split_words
+    Mutant("split_words", "by split", _PATTERN, "text.split()", "throws away"),
+    Mutant("split_words", "the space after", r" ?\p{L}+|", r"\p{L}+ ?|", "A space belongs"),
+    Mutant("split_words", "no space", r'" ?\p{L}+|', r'"\p{L}+|', "A space belongs"),
+    Mutant("split_words", "a group", r" ?\p{L}+|", r"( ?\p{L}+)|", "only holds together"),
+    Mutant("split_words", "English letters", r'" ?\p{L}+|', '" ?[a-zA-Z]+|', "of any script"),
+    Mutant("split_words", "numbers in one", r"|\p{N}|", r"| ?\p{N}+|", "A digit is a piece"),
+    Mutant("split_words", "digits with a space", r"|\p{N}|", r"| ?\p{N}|", "A digit is a piece"),
+    Mutant("split_words", "words of all kinds", r" ?\p{L}+|\p{N}", r" ?\w+", "A digit is a piece"),
+    Mutant("split_words", "underscore", r" ?\p{L}+|", r" ?[\p{L}_]+|", "only letters make"),
+    Mutant("split_words", "signs one by one", r"\p{N}]+|\s", r"\p{N}]|\s", "A run of other signs"),
+    Mutant("split_words", "signs without a space", r"| ?[^", "|[^", "A run of other signs"),
+    Mutant("split_words", "runs of blanks", r'|\s"', r'|\s+"', "single characters"),
+    Mutant("split_words", "blanks left out", r'+|\s"', '+"', "which alternative"),
+    Mutant("split_words", "many spaces", r'" ?\p{L}', r'" *\p{L}', "single characters"),
+    Mutant("split_words", "any blank before", r'" ?\p{L}', r'"\s?\p{L}', "single characters"),
+    # train_merges
+    Mutant(
+        "train_merges",
+        "words once",
+        "count_pairs(words)",
+        "count_pairs(dict.fromkeys(words, 2))",
+        "each as often",
+    ),
+    Mutant(
+        "train_merges",
+        "the rarest",
+        "(-counts[pair], pair)",
+        "(counts[pair], pair)",
+        "most frequent",
+    ),
+    Mutant(
+        "train_merges",
+        "the first that came",
+        "(-counts[pair], pair)",
+        "-counts[pair]",
+        "Of equally frequent",
+    ),
+    Mutant(
+        "train_merges",
+        "the largest ids",
+        _MOST,
+        "max(counts, key=lambda pair: (counts[pair], pair), default=None)",
+        "Of equally frequent",
+    ),
+    Mutant(
+        "train_merges",
+        "ids as text",
+        "(-counts[pair], pair)",
+        "(-counts[pair], str(pair[0]), str(pair[1]))",
+        "compared as numbers",
+    ),
+    Mutant(
+        "train_merges",
+        "second id first",
+        "(-counts[pair], pair)",
+        "(-counts[pair], pair[::-1])",
+        "Of equally frequent",
+    ),
+    Mutant("train_merges", "an error at the end", ", default=None)", ")", "nothing to choose"),
+    Mutant(
+        "train_merges",
+        "pairs that occur once",
+        "counts[best] < 2",
+        "counts[best] < 1",
+        "only one place",
+    ),
+    Mutant(
+        "train_merges", "twice is too few", "counts[best] < 2", "counts[best] <= 2", "often enough"
+    ),
+    Mutant(
+        "train_merges",
+        "one more",
+        "range(256, 256 + n_merges)",
+        "range(256, 257 + n_merges)",
+        "Count the merges",
+    ),
+    Mutant(
+        "train_merges",
+        "one fewer",
+        "range(256, 256 + n_merges)",
+        "range(256, 255 + n_merges)",
+        "Count the merges",
+    ),
+    Mutant(
+        "train_merges",
+        "from 257",
+        "range(256, 256 + n_merges)",
+        "range(257, 257 + n_merges)",
+        "token 256 + i",
+    ),
+    Mutant(
+        "train_merges",
+        "always the same id",
+        "merge(word, best, new)",
+        "merge(word, best, 256)",
+        "token 256 + i",
+    ),
+    Mutant(
+        "train_merges",
+        "counted once",
+        """    merges = []
+    for new in range(256, 256 + n_merges):
+        counts = count_pairs(words)
+        best""",
+        """    merges, counts = [], count_pairs(words)
+    for new in range(256, 256 + n_merges):
+        counts = {pair: n for pair, n in counts.items() if pair not in merges}
+        best""",
+        "so are the counts",
+    ),
+    Mutant(
+        "train_merges",
+        "words left unmerged",
+        "        words = {tuple(merge(word, best, new)): n for word, n in words.items()}\n",
+        "        words = {w: n for w, n in words.items() if best not in pairwise(w)}\n",
+        "so are the counts",
+    ),
+    Mutant(
+        "train_merges",
+        "ids handed back",
+        "    return merges",
+        "    return list(range(256, 256 + len(merges)))",
+        "a list of pairs",
+    ),
+    Mutant(
+        "train_merges",
+        "in place",
+        """        words = {tuple(merge(word, best, new)): n for word, n in words.items()}
+""",
+        """        for word in list(words):
+            words[tuple(merge(word, best, new))] = words.pop(word)
+""",
+        "changed in place",
+    ),
+    # encode_word
+    Mutant(
+        "encode_word",
+        "the first from the left",
+        "new = min(present)",
+        "new = present[0]",
+        "learned first",
+    ),
+    Mutant(
+        "encode_word",
+        "the last learned",
+        "new = min(present)",
+        "new = max(present)",
+        "learned first",
+    ),
+    Mutant(
+        "encode_word",
+        "one merge only",
+        _LOOP,
+        "for present in filter(None, [[made[p] for p in pairwise(ids) if p in made]]):",
+        "look again",
+    ),
+    Mutant(
+        "encode_word",
+        "ranks, not ids",
+        "    return ids",
+        "    return [i - 256 if i > 255 else i for i in ids]",
+        "makes the token",
+    ),
+    Mutant(
+        "encode_word",
+        "numbered from 257",
+        "    return ids",
+        "    return [i + (i > 255) for i in ids]",
+        "makes the token",
+    ),
+    Mutant(
+        "encode_word",
+        "min of nothing",
+        _LOOP,
+        "while len(ids) > 1:\n        present = [made[p] for p in pairwise(ids) if p in made]",
+        "no pair of the word was learned",
+    ),
+    Mutant(
+        "encode_word",
+        "no merge that was not learned",
+        "while present := [made[pair] for pair in pairwise(ids) if pair in made]:",
+        "while present := [made[pair] for pair in pairwise(ids)]:",
+        "no pair of the word was learned",
+    ),
+    Mutant(
+        "encode_word",
+        "the longest token",
+        "    return ids",
+        """    tokens = [(i,) for i in range(256)]
+    for a, b in merges:
+        tokens.append(tokens[a] + tokens[b])
+    ids = tuple(t for i in ids for t in tokens[i])
+    out, start = [], 0
+    while start < len(ids):
+        fits = [i for i, t in enumerate(tokens) if ids[start : start + len(t)] == t]
+        out.append(max(fits, key=lambda i: len(tokens[i])))
+        start += len(tokens[out[-1]])
+    return out""",
+        "not the longest token",
+    ),
+    Mutant(
+        "encode_word",
+        "one place only",
+        "        ids = merge(ids, merges[new - 256], new)\n    return ids",
+        """        at = list(pairwise(ids)).index(merges[new - 256])
+        ids[at : at + 2] = [new]
+        del made[merges[new - 256]]
+    return ids""",
+        "every place where",
+    ),
+    Mutant(
+        "encode_word",
+        "in place",
+        "ids, made = list(ids), {",
+        "ids[:], made = ids[::-1], {",
+        "changed in place",
+    ),
+    # token_bytes
+    Mutant(
+        "token_bytes",
+        "in the order of their values",
+        "for byte in BYTES",
+        "for byte in range(256)",
+        "BYTES[i]",
+    ),
+    Mutant(
+        "token_bytes",
+        "zeros",
+        "[bytes([byte]) for byte in BYTES]",
+        "[bytes(byte) for byte in BYTES]",
+        "BYTES[i]",
+    ),
+    Mutant(
+        "token_bytes",
+        "text",
+        "[bytes([byte]) for byte in BYTES]",
+        "[chr(byte) for byte in BYTES]",
+        "list of bytes",
+    ),
+    Mutant(
+        "token_bytes",
+        "the numbers",
+        "[bytes([byte]) for byte in BYTES]",
+        "list(BYTES)",
+        "list of bytes",
+    ),
+    Mutant(
+        "token_bytes",
+        "halves swapped",
+        "tokens[a] + tokens[b]",
+        "tokens[b] + tokens[a]",
+        "first half",
+    ),
+    Mutant(
+        "token_bytes",
+        "halves are single bytes",
+        "tokens[a] + tokens[b]",
+        "bytes([BYTES[a], BYTES[b]])",
+        "first half",
+    ),
+    Mutant(
+        "token_bytes",
+        "ids as bytes",
+        "tokens[a] + tokens[b]",
+        "bytes([a % 256, b % 256])",
+        "first half",
+    ),
+    Mutant(
+        "token_bytes",
+        "new ones in front",
+        "tokens.append(tokens[a] + tokens[b])",
+        "tokens.insert(256, tokens[a] + tokens[b])",
+        "adds one token at the end",
+    ),
+    Mutant(
+        "token_bytes",
+        "merges alone",
+        "    return tokens",
+        "    return tokens[256:]",
+        "256 single bytes",
+    ),
+    # decode
+    Mutant(
+        "decode",
+        "token by token",
+        _JOINED,
+        '"".join(tokens[i].decode("utf-8", errors="replace") for i in ids)',
+        "half of a character",
+    ),
+    Mutant(
+        "decode",
+        "token by token, strictly",
+        _JOINED,
+        '"".join(tokens[i].decode() for i in ids)',
+        "half of a character",
+    ),
+    Mutant("decode", "strictly", ', errors="replace"', "", "U+FFFD"),
+    Mutant("decode", "left out", '"replace"', '"ignore"', "U+FFFD"),
+    Mutant("decode", "written out", '"replace"', '"backslashreplace"', "U+FFFD"),
+    Mutant(
+        "decode",
+        "byte by byte",
+        _JOINED,
+        _JOINED.replace("utf-8", "latin-1"),
+        "half of a character",
+    ),
+    Mutant(
+        "decode",
+        "ids as bytes",
+        _JOINED,
+        'bytes(i % 256 for i in ids).decode("utf-8", errors="replace")',
+        "Look up the bytes",
+    ),
+    Mutant("decode", "spaces between", 'b"".join', 'b" ".join', "Look up the bytes"),
+    Mutant(
+        "decode", "bytes handed back", '.decode("utf-8", errors="replace")', "", "read all of them"
+    ),
+    Mutant(
+        "decode",
+        "a question mark",
+        _JOINED,
+        _JOINED + '.replace("\\N{REPLACEMENT CHARACTER}", "?")',
+        "U+FFFD",
+    ),
+    # measure
+    Mutant(
+        "measure",
+        "words over tokens",
+        "n_tokens / len(text.split())",
+        "len(text.split()) / n_tokens",
+        "not the other way",
+    ),
+    Mutant("measure", "split at single spaces", "text.split()", 'text.split(" ")', "a line break"),
+    Mutant(
+        "measure",
+        "characters",
+        "n_bytes = len(text.encode())",
+        "n_bytes = len(text)",
+        "two bytes in UTF-8",
+    ),
+    Mutant(
+        "measure",
+        "tokens per byte",
+        "n_bytes / n_tokens",
+        "n_tokens / n_bytes",
+        "Bytes over tokens",
+    ),
+    Mutant(
+        "measure",
+        "bits per token",
+        "nats_per_token * n_tokens / (n_bytes * math.log(2))",
+        "nats_per_token / math.log(2)",
+        "whole text cost",
+    ),
+    Mutant("measure", "nats per byte", "(n_bytes * math.log(2))", "n_bytes", "How many bits"),
+    Mutant(
+        "measure",
+        "times ln 2",
+        "/ (n_bytes * math.log(2))",
+        "/ n_bytes * math.log(2)",
+        "How many bits",
+    ),
+    Mutant(
+        "measure",
+        "bytes and tokens swapped",
+        "nats_per_token * n_tokens / (n_bytes",
+        "nats_per_token * n_bytes / (n_tokens",
+        "share them among",
+    ),
+    Mutant("measure", "a tuple", "    return {", "    return 1.0, {", "three names"),
+    # wordpiece
+    Mutant(
+        "wordpiece",
+        "shortest first",
+        "range(len(rest), 0, -1)",
+        "range(1, len(rest) + 1)",
+        "the whole rest first",
+    ),
+    Mutant("wordpiece", "no mark", '"##" if cut else ""', '""', "without ##"),
+    Mutant("wordpiece", "every piece marked", '"##" if cut else ""', '"##"', "without ##"),
+    Mutant(
+        "wordpiece",
+        "mark not in the set",
+        "            if piece in pieces:",
+        "            if piece in pieces or rest[:end] in pieces:",
+        "in the set too",
+    ),
+    Mutant(
+        "wordpiece",
+        "mark not handed back",
+        "    return cut",
+        '    return [piece.removeprefix("##") for piece in cut]',
+        "without ##",
+    ),
+    Mutant(
+        "wordpiece",
+        "the rest unknown",
+        '            return ["[UNK]"]',
+        '            return [*cut, "[UNK]"]',
+        "unknown as a whole",
+    ),
+    Mutant(
+        "wordpiece",
+        "unknown parts left out",
+        '            return ["[UNK]"]',
+        "            break",
+        "unknown as a whole",
+    ),
+    Mutant(
+        "wordpiece",
+        "a character unknown",
+        '            return ["[UNK]"]',
+        '            piece, end = "[UNK]", 1',
+        "unknown as a whole",
+    ),
+    Mutant(
+        "wordpiece",
+        "not a list",
+        '            return ["[UNK]"]',
+        '            return "[UNK]"',
+        "unknown as a whole",
+    ),
+    Mutant(
+        "wordpiece",
+        "with a way back",
+        """    cut, rest = [], word
+    while rest:""",
+        """    def build(rest, mark):
+        for end in range(len(rest), 0, -1):
+            if mark + rest[:end] in pieces:
+                if end == len(rest):
+                    return [mark + rest]
+                if after := build(rest[end:], "##"):
+                    return [mark + rest[:end], *after]
+        return []
+
+    return build(word, "") or ["[UNK]"]
+    cut, rest = [], word
+    while rest:""",
+        "never given back",
+    ),
+    Mutant(
+        "wordpiece",
+        "no pieces of one letter",
+        "range(len(rest), 0, -1)",
+        "range(len(rest), 1, -1)",
+        "get down to pieces",
+    ),
+]
+
+REWRITES = [
+    Rewrite(
+        "by_hand",
+        "as binary text",
+        """
+def by_hand():
+    def utf8(point):
+        bits = f"{point:b}"
+        if len(bits) <= 7:
+            return [point]
+        n = 2 if len(bits) <= 11 else 3 if len(bits) <= 16 else 4
+        bits = bits.zfill(6 * (n - 1) + 7 - n)
+        first = "1" * n + "0" + bits[: 7 - n]
+        rest = ["10" + bits[i : i + 6] for i in range(7 - n, len(bits), 6)]
+        return [int(byte, 2) for byte in [first, *rest]]
+
+    given = check.by_hand_numbers()
+    bits = "".join(f"{byte:08b}"[skip:] for byte, skip in zip(given["C"], (4, 2, 2)))
+    return {
+        "bytes of A": utf8(given["A"]),
+        "bytes of B": utf8(given["B"]),
+        "code point of C": int(bits, 2),
+        "code points in D": len(given["D"]),
+        "bytes in D": sum(len(utf8(point)) for point in given["D"]),
+    }
+""",
+    ),
+    Rewrite(
+        "by_hand",
+        "tuples, and masks",
+        """
+def by_hand():
+    g = check.by_hand_numbers()
+    a, b, c, d = (g[name] for name in "ABCD")
+    sizes = {range(0x80): 1, range(0x80, 0x800): 2, range(0x800, 0x10000): 3}
+    return {
+        "bytes in D": sum(next((n for r, n in sizes.items() if p in r), 4) for p in d),
+        "code points in D": len(d),
+        "code point of C": (c[0] & 15) << 12 | (c[1] & 63) << 6 | c[2] & 63,
+        "bytes of B": (240 | b >> 18, 128 | b >> 12 & 63, 128 | b >> 6 & 63, 128 | b & 63),
+        "bytes of A": (192 | a >> 6, 128 | a & 63),
+    }
+""",
+    ),
+    Rewrite(
+        "count_pairs",
+        "by index",
+        """
+def count_pairs(words):
+    counts = {}
+    for word in words:
+        for i in range(len(word) - 1):
+            pair = word[i], word[i + 1]
+            counts[pair] = counts.get(pair, 0) + words[word]
+    return counts
+""",
+    ),
+    Rewrite(
+        "count_pairs",
+        "sums of counters",
+        """
+def count_pairs(words):
+    from collections import defaultdict
+    counts = defaultdict(int)
+    for word, n in words.items():
+        for pair, times in Counter(zip(word, word[1:])).items():
+            counts[pair] += times * n
+    return counts
+""",
+    ),
+    Rewrite(
+        "merge",
+        "from the last token on",
+        """
+def merge(ids, pair, new):
+    out, free = [], False
+    for token in ids:
+        if free and (out[-1], token) == pair:
+            out[-1], free = new, False
+        else:
+            out.append(token)
+            free = True
+    return out
+""",
+    ),
+    Rewrite(
+        "merge",
+        "by an iterator",
+        """
+def merge(ids, pair, new):
+    a, b = pair
+    places = enumerate(ids)
+    def joined():
+        for i, token in places:
+            if token == a and i + 1 < len(ids) and ids[i + 1] == b:
+                next(places)
+                yield new
+            else:
+                yield token
+    return tuple(joined())
+""",
+    ),
+    Rewrite(
+        "split_words",
+        "with the standard library's patterns",
+        r"""
+def split_words(text):
+    import re
+    return re.findall(r" ?[^\W\d_]+|\d| ?(?:[^\w\s]|_)+|\s", text)
+""",
+    ),
+    Rewrite(
+        "split_words",
+        "character by character",
+        """
+def split_words(text):
+    def kind(c):
+        return "letter" if c.isalpha() else "digit" if c.isdigit() else (
+            "blank" if c.isspace() else "sign")
+    pieces, i = [], 0
+    while i < len(text):
+        start = i
+        if text[i] == " " and i + 1 < len(text) and kind(text[i + 1]) in ("letter", "sign"):
+            i += 1
+        this = kind(text[i])
+        i += 1
+        if this in ("letter", "sign"):
+            while i < len(text) and kind(text[i]) == this:
+                i += 1
+        pieces.append(text[start:i])
+    return pieces
+""",
+    ),
+    Rewrite(
+        "train_merges",
+        "most common, sorted",
+        """
+def train_merges(words, n_merges):
+    lists, merges = [(list(word), n) for word, n in words.items()], []
+    while len(merges) < n_merges:
+        counts = {}
+        for ids, n in lists:
+            for pair in zip(ids, ids[1:]):
+                counts[pair] = counts.get(pair, 0) + n
+        top = max(counts.values(), default=0)
+        if top < 2:
+            return merges
+        best = sorted(pair for pair in counts if counts[pair] == top)[0]
+        lists = [(merge(ids, best, 256 + len(merges)), n) for ids, n in lists]
+        merges.append(best)
+    return merges
+""",
+    ),
+    Rewrite(
+        "train_merges",
+        "counts kept up to date",
+        """
+def train_merges(words, n_merges):
+    words, counts, merges = dict(words), count_pairs(words), []
+    for i in range(n_merges):
+        ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        if not ranked or ranked[0][1] <= 1:
+            break
+        pair = ranked[0][0]
+        merges.append(pair)
+        for word in [w for w in words if pair in zip(w, w[1:])]:
+            n = words.pop(word)
+            for old in zip(word, word[1:]):
+                counts[old] -= n
+            word = tuple(merge(word, pair, 256 + i))
+            words[word] = n
+            for old in zip(word, word[1:]):
+                counts[old] = counts.get(old, 0) + n
+    return merges
+""",
+    ),
+    Rewrite(
+        "encode_word",
+        "all merges in order",
+        """
+def encode_word(ids, merges):
+    for i, pair in enumerate(merges):
+        ids = merge(ids, pair, 256 + i)
+    return list(ids)
+""",
+    ),
+    Rewrite(
+        "encode_word",
+        "one place at a time",
+        """
+def encode_word(ids, merges):
+    rank = {pair: i for i, pair in enumerate(merges)}
+    ids = list(ids)
+    while len(ids) > 1:
+        ranks = [rank.get(pair, len(merges)) for pair in zip(ids, ids[1:])]
+        i = ranks.index(min(ranks))
+        if ranks[i] == len(merges):
+            break
+        ids[i : i + 2] = [256 + ranks[i]]
+    return ids
+""",
+    ),
+    Rewrite(
+        "token_bytes",
+        "recursive",
+        """
+def token_bytes(merges):
+    def spell(i):
+        return [BYTES[i]] if i < 256 else spell(merges[i - 256][0]) + spell(merges[i - 256][1])
+    return [bytes(spell(i)) for i in range(256 + len(merges))]
+""",
+    ),
+    Rewrite(
+        "token_bytes",
+        "by a dictionary",
+        """
+def token_bytes(merges):
+    table = {i: byte.to_bytes(1, "big") for i, byte in enumerate(BYTES)}
+    for pair in merges:
+        table[len(table)] = b"".join(table[half] for half in pair)
+    return list(table.values())
+""",
+    ),
+    Rewrite(
+        "decode",
+        "by str",
+        """
+def decode(ids, tokens):
+    joined = b""
+    for i in ids:
+        joined += tokens[i]
+    return str(joined, encoding="utf8", errors="replace")
+""",
+    ),
+    Rewrite(
+        "decode",
+        "by an incremental decoder",
+        """
+def decode(ids, tokens):
+    import codecs
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    return "".join(decoder.decode(tokens[i]) for i in ids) + decoder.decode(b"", final=True)
+""",
+    ),
+    Rewrite(
+        "measure",
+        "by bits per token",
+        """
+def measure(text, n_tokens, nats_per_token):
+    compression = len(text.encode("utf-8")) / n_tokens
+    return dict(zip(
+        ("tokens per word", "bytes per token", "bits per byte"),
+        (n_tokens / len(text.split()), compression,
+         nats_per_token * math.log2(math.e) / compression),
+    ))
+""",
+    ),
+    Rewrite(
+        "measure",
+        "with a pattern",
+        r"""
+def measure(text, n_tokens, nats_per_token):
+    import re
+    words, size = re.findall(r"\S+", text), sum(1 for _ in bytes(text, "utf-8"))
+    return {"bits per byte": math.log2(math.exp(nats_per_token)) * n_tokens / size,
+            "tokens per word": n_tokens / len(words), "bytes per token": size / n_tokens}
+""",
+    ),
+    Rewrite(
+        "wordpiece",
+        "recursive",
+        """
+def wordpiece(word, pieces):
+    def rest(start):
+        if start == len(word):
+            return []
+        for end in reversed(range(start + 1, len(word) + 1)):
+            piece = word[start:end] if start == 0 else "##" + word[start:end]
+            if piece in pieces:
+                after = rest(end)
+                return None if after is None else [piece] + after
+        return None
+    found = rest(0)
+    return ["[UNK]"] if found is None else found
+""",
+    ),
+    Rewrite(
+        "wordpiece",
+        "by the longest candidate",
+        """
+def wordpiece(word, pieces):
+    start, out = 0, ()
+    while start < len(word):
+        mark = "##" * (start > 0)
+        known = [p for p in pieces if p.startswith(mark) and len(p) > len(mark)
+                 and word.startswith(p[len(mark):], start)]
+        if not mark:
+            known = [p for p in known if not p.startswith("##")]
+        if not known:
+            return ["[UNK]"]
+        piece = max(known, key=len)
+        start += len(piece) - len(mark)
+        out += (piece,)
+    return list(out)
+""",
+    ),
+]
