@@ -170,6 +170,8 @@ class Task:
             return Verdict(attempted=False)
         except Complaint as complaint:
             return Verdict(tuple(trial.rules), complaint)
+        except Exception as error:  # no answer may end the check, or the notebook with it
+            return Verdict(tuple(trial.rules), trial.cannot_compare(error))
         return Verdict(tuple(trial.rules))
 
     def _is_own_work(self, trial: Trial) -> None:

@@ -60,10 +60,11 @@ class Trial:
     Attributes:
         generator: where random inputs come from.
         rules: the properties that have held so far, in order, each once.
+        value: what the answer handed back last.
     """
 
     def __init__(self, answer: Any, seed: int = 0) -> None:
-        self.answer, self.rules = answer, []
+        self.answer, self.rules, self.value = answer, [], None
         self.generator = torch.Generator().manual_seed(seed)
 
     def call(
@@ -92,7 +93,7 @@ class Trial:
         kept = copy.deepcopy((arguments, named))
         try:
             with _time_limit(seconds):
-                value = function(*arguments, **named)
+                value = self.value = function(*arguments, **named)
         except NotImplementedError as error:
             raise NotAttempted from error
         except _TooLong as error:
@@ -119,6 +120,20 @@ class Trial:
             given=given,
         )
         return value
+
+    def cannot_compare(self, error: Exception) -> Complaint:
+        """The complaint about a value that a check could not work with, which raised this error."""
+        try:
+            got = f"{type(self.value).__name__}: {describe(self.value)}"
+        except Exception:  # of a class of the student's own, say
+            got = type(self.value).__name__
+        return Complaint(
+            "it hands back what the task asks for",
+            "Its type or form is not the one of the docstring: print what your code gives for a "
+            "small input.",
+            "",
+            f"{got} (comparing it ended with {type(error).__name__})",
+        )
 
     def holds(
         self, condition: Any, rule: str, hint: str, *, given: Any = "", got: Any = "",

@@ -146,3 +146,21 @@ def test_seeds_depend_on_every_part():
 def test_a_number_for_the_leaderboard_is_shown(capsys):
     announce(1.5, "bits per character")
     assert capsys.readouterr().out == "Leaderboard: 1.5000 bits per character.\n"
+
+
+def test_a_value_that_cannot_be_compared_is_a_complaint(lab):
+    class Odd:
+        def __repr__(self):
+            raise RuntimeError
+
+        __eq__ = __repr__
+
+    @lab.task(lambda x: x)
+    def same(trial):
+        value = trial.call(1)
+        trial.holds(value.upper() == "A", "it is an A", "Think.")
+
+    for value, named in ((7, "int: 7 ("), (Odd(), "Odd (")):
+        words = lab.tasks["same"].judge(lambda x, value=value: value).words("same")
+        assert "it hands back what the task asks for" in words
+        assert f"{named}comparing it ended with AttributeError)" in words
