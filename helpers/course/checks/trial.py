@@ -106,9 +106,10 @@ class Trial:
         except Complaint:
             raise
         except (Exception, SystemExit, RecursionError) as error:
+            usual = "Its name says what kind of error it is, the line where it arose."
             raise Complaint(
                 "it runs without an error",
-                hint or "Its name says what kind of error it is, the line where it arose.",
+                usual if isinstance(error, NameError) else hint or usual,
                 given,
                 _where(error),
             ) from error

@@ -1,0 +1,59 @@
+"""What the checks of lab 05 share: the lab, its hints, and modules with random weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from helpers.course.checks.lab import Lab
+from helpers.course.checks.trial import Trial, differs
+
+lab = Lab("lab05")
+
+BEFORE_OR_AFTER = "Notebook 11, 'Before or after the addition'."
+DROPOUT = "Notebook 11, 'Dropout'."
+
+NOTHING = "None is what a function hands back that ends without a return."
+TENSOR = "A tensor is wanted: .item(), .tolist() and .numpy() leave torch."
+
+Slips = Sequence[tuple[Any, str]]
+
+
+def fitting(got: Any, slips: Slips, usual: str, tolerance: float = 1e-6) -> str:
+    """The hint of the known slip that gives just this value, or the usual one."""
+    if any(value is None for value in (got if isinstance(got, list) else [got])):
+        return NOTHING
+    if slips and isinstance(slips[0][0], Tensor) and not isinstance(got, Tensor):
+        return TENSOR
+    return next((hint for value, hint in slips if differs(got, value, tolerance) is None), usual)
+
+
+def fill(module: nn.Module, trial: Trial, scale: float = 0.5) -> nn.Module:
+    """The same module in float64 with random weights, whatever it began with."""
+    module.double()
+    with torch.no_grad():
+        for p in module.parameters():
+            p.copy_(scale * trial.normal(*p.shape))
+    return module
+
+
+@contextmanager
+def seeded(trial: Trial) -> Iterator[None]:
+    """Layers that are made in here begin with weights that depend on the trial alone."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(trial.integer(0, 2**31))
+        yield
+
+
+def is_module(trial: Trial, value: Any, given: str) -> None:
+    trial.holds(
+        isinstance(value, nn.Module),
+        "it is an nn.Module",
+        "Derive the class from nn.Module, and call super().__init__() first.",
+        given=given,
+        got=type(value).__name__,
+    )
