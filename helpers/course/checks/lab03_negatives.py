@@ -1,0 +1,194 @@
+"""Checks of lab 03, second part: honest negatives, and what a shortcut reaches.
+
+A labelled set is a list of pairs (sequence, whether it is balanced); for sequences see
+``lab03_language``.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+
+import torch
+
+from helpers.course.checks.lab03_language import (
+    Uniform,
+    answered,
+    course_draw_balanced,
+    is_sequence,
+    lab,
+    uniform_of,
+)
+from helpers.course.checks.trial import Trial
+from helpers.data.parentheses import depths, is_balanced
+
+LabelledSet = list[tuple[list[int], bool]]
+
+
+def _exchangeable(sequence: Sequence[int]) -> list[tuple[int, int]]:
+    """Pairs of closings of different colours that have a closing on either side."""
+    inner = [p for p in range(1, len(sequence) - 1) if min(sequence[p - 1 : p + 2]) > 4]
+    return [(p, q) for p in inner for q in inner if p < q and sequence[p] != sequence[q]]
+
+
+def _unbalance(sequence: list[int], uniform: Uniform) -> list[int] | None:
+    pairs = _exchangeable(sequence)
+    if not pairs:
+        return None
+    p, q = pairs[int(uniform() * len(pairs))]
+    changed = list(sequence)
+    changed[p], changed[q] = changed[q], changed[p]
+    return changed
+
+
+@lab.task(_unbalance)
+def unbalance(trial: Trial) -> None:
+    where = "Notebook 06, 'Negatives that leave one way'."
+    inner = (
+        "A closing right behind an opening, or the last symbol, gives an exchange away to who "
+        f"looks at neighbours or at the ends: both closings need a closing on either side. {where}"
+    )
+    none = (
+        "What should come back where no two closings fit, because there are too few or all have "
+        "one colour?"
+    )
+    alike = "Two closings of one colour exchanged leave the sequence as it was."
+    uniform = uniform_of(trial)
+
+    def examine(sequence: list[int], again: int = 1) -> set[tuple[int, ...]]:
+        found = set()
+        for _ in range(again):
+            got = trial.call(list(sequence), uniform, given=str(sequence))
+            trial.holds(
+                got is not None,
+                "an exchange is found where there is one",
+                f"Look at every pair of places before you give up. {inner}",
+                given=sequence,
+                got="None",
+            )
+            is_sequence(trial, got, sequence)
+            trial.holds(
+                sorted(got) == sorted(sequence),
+                "length and the number of each symbol stay as they were",
+                "Nothing gets a new colour, nothing is added: two symbols change places.",
+                given=sequence,
+                got=got,
+            )
+            places = [p for p, (old, new) in enumerate(zip(sequence, got, strict=True))
+                      if old != new]  # fmt: skip
+            trial.holds(got != sequence, "something changes", alike, given=sequence, got=got)
+            trial.holds(
+                len(places) == 2 and min(sequence[p] for p in places) > 4,
+                "two closings change places, and all else stays",
+                f"Openings keep their places, and all closings but two. {where}",
+                given=sequence,
+                got=got,
+            )
+            at_inner = all(0 < p < len(got) - 1 and min(got[p - 1 : p + 2]) > 4 for p in places)
+            trial.holds(at_inner, "both have a closing on either side", inner, given=sequence,
+                        got=got)  # fmt: skip
+            found.add(tuple(got))
+        return found
+
+    examine([0, 1, 2, 3, 6, 7, 8, 9])
+    examine([0, 1, 1, 1, 8, 8, 8, 9, 2, 0, 4, 5, 9, 7], again=60)
+    for sequence in ([0, 9], [], [0, 1, 8, 9], [0, 1, 2, 7, 8, 9], [1, 1, 1, 1, 8, 8, 8, 8]):
+        got = trial.call(list(sequence), uniform, given=str(sequence), hint=none)
+        rule = "None where there is nothing to exchange"
+        trial.holds(got is None, rule, none, given=sequence, got=got, expected="None")
+    for sequence in (list(range(10)), [0, 1, 1, 1, 8, 8, 8, 9, 2, 0, 4, 5, 9, 7]):
+        found = len(examine(sequence, again=200))
+        trial.holds(
+            found == len(_exchangeable(sequence)),
+            "every exchange can come",
+            "Choose by uniform() among all pairs that fit, also in different runs of closings.",
+            given=sequence,
+            got=f"{found} results in 200 draws",
+            expected=f"{len(_exchangeable(sequence))} results",
+        )
+    for _ in range(60):
+        sequence = course_draw_balanced(2 * trial.integer(4, 12), uniform)
+        if _exchangeable(sequence):
+            (changed,) = examine(sequence)
+            trial.holds(not is_balanced(changed), "it is no longer balanced", alike, got=changed)
+        else:
+            got = trial.call(list(sequence), uniform, given=str(sequence), hint=none)
+            trial.holds(got is None, rule, none, given=sequence, got=got, expected="None")
+    again = [random.Random(5).random, random.Random(5).random]
+    twice = [[trial.call(list(range(10)), same) for _ in range(10)] for same in again]
+    trial.holds(
+        twice[0] == twice[1],
+        "the same numbers from uniform() give the same exchange",
+        "Use uniform() for every choice, and nothing else that is random.",
+        given=list(range(10)),
+    )
+
+
+def _shortcut_accuracy(
+    feature: Callable[[list[int]], Hashable], train: LabelledSet, test: LabelledSet
+) -> float:
+    votes: Counter = Counter()
+    for sequence, label in train:
+        votes[feature(sequence)] += 1 if label else -1
+    right = 0.0
+    for sequence, label in test:
+        vote = votes[feature(sequence)]
+        right += 0.5 if vote == 0 else (vote > 0) == label
+    return right / len(test)
+
+
+@lab.task(_shortcut_accuracy)
+def shortcut_accuracy(trial: Trial) -> None:
+    a, b, c = [0, 9], [0, 8, 0, 8], [1, 8, 0, 9, 2, 7]  # of length 2, 4 and 6
+    where = "Notebook 06, 'But did it learn?'."
+
+    def try_on(feature, train: LabelledSet, test: LabelledSet, rule: str, hint: str, error=""):
+        given = "training: " + _tally(feature, train) + "; test: " + _tally(feature, test)
+        got = trial.call(feature, list(train), list(test), given=given, hint=error)
+        answered(got, given)
+        trial.equals(got, _shortcut_accuracy(feature, train, test), rule, hint, given=given)
+
+    fit = (
+        "For each value of the feature, which class had it more often in the training set? Say "
+        f"that of every test sequence with this value, and count how often it is right. {where}"
+    )
+    yes, no = (a, True), (a, False)
+    try_on(len, [yes, yes, no, (b, False)], [yes, (b, False)], "the majority of each value", fit)
+    try_on(
+        len,
+        [yes, yes, yes, no, (b, False), (b, False)],
+        [yes, no, no, (b, True), (b, False), (b, False)],
+        "what is measured is the test set",
+        f"The rule is fixed on the training set, and only there. {fit}",
+    )
+    coin = "A coin is right half of the time, whatever the class is: count 1/2 for each."
+    try_on(len, [yes, no], [yes, yes, yes, no], "a tie in training is a coin", coin)
+    unseen = f"Do not leave these out of the count, and do not guess one class. {coin}"
+    try_on(
+        len,
+        [yes, yes, (b, False)],
+        [yes, (c, True), (c, True), (c, False)],
+        "a value that training did not have is a coin",
+        unseen,
+        error=unseen,
+    )
+    uniform = uniform_of(trial)
+    train, test = (
+        [(course_draw_balanced(8, uniform), uniform() < 0.5) for _ in range(120)] for _ in range(2)
+    )
+
+    def ends(sequence: list[int]) -> tuple[int, int]:
+        return sequence[0], sequence[-1]
+
+    try_on(ends, train, test, "random sets, first and last symbol", fit)
+    try_on(lambda s: depths(torch.tensor(s)).max().item(), train, test, "random sets, depth", fit)
+
+
+def _tally(feature: Callable[[list[int]], Hashable], labelled: LabelledSet) -> str:
+    """How often each value of a feature has each class, in words."""
+    counts = Counter((feature(sequence), label) for sequence, label in labelled)
+    if len(counts) > 8:
+        return f"{len(labelled)} random sequences"
+    return ", ".join(f"{n} {'' if label else 'un'}balanced of feature {value}"
+                     for (value, label), n in counts.items())  # fmt: skip

@@ -1,0 +1,195 @@
+"""What the references of lab 03's checks are worth, against the course, PyTorch and brute force."""
+
+import random
+from itertools import product
+
+import pytest
+import torch
+from torch import nn
+
+from helpers.course.checks import lab03
+from helpers.course.checks.lab03_network import CourseElmanCell
+from helpers.course.checks.trial import Trial
+from helpers.data import parentheses
+from helpers.data.parentheses_sets import honest_set
+from helpers.inference.classification import error
+from helpers.learning.training import train
+from helpers.models.recurrent import ReLUElmanCell
+from helpers.models.recurrent_models import RecurrentClassifier
+from helpers.models.shortcuts import SHORTCUTS
+
+REFERENCE = {name: task.fallback for name, task in lab03.lab.tasks.items()}
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_each_reference_passes_its_check(name, seed):
+    lab03.lab.tasks[name].check(Trial(REFERENCE[name], seed))
+
+
+@pytest.fixture
+def _variant_0_afterwards():
+    yield
+    lab03.use_variant(0)
+
+
+@pytest.mark.usefixtures("_variant_0_afterwards")
+def test_the_numbers_on_paper_are_those_of_torch_in_every_variant():
+    seen = set()
+    for variant in range(100):
+        lab03.use_variant(variant)
+        n, numbers = lab03.by_hand_numbers(), REFERENCE["by_hand"]()
+        rnn = nn.RNN(1, 1, nonlinearity="relu", batch_first=True)
+        values = {"weight_ih_l0": n["w_x"], "weight_hh_l0": n["w_h"], "bias_ih_l0": n["b"]}
+        for name, p in rnn.named_parameters():
+            p.data.fill_(values.get(name, 0.0))
+        h = rnn(torch.tensor(n["x"])[None, :, None])[0].flatten()
+        logit = n["w_y"] * h[-1] + n["b_y"]
+        expected = [*h.tolist(), logit.item(), logit.sigmoid().item()]
+        assert list(numbers.values()) == pytest.approx(expected, abs=1e-5)
+        # What the task is about: ReLU cuts, the state is used, and a logit may be negative.
+        assert numbers["h_1"] == 0 < numbers["h_2"]
+        assert numbers["logit"] < 0
+        seen.add(str(n))
+    assert len(seen) > 95
+
+
+def language(length):
+    """Balanced sequences by the grammar: empty, or a pair around one and another behind it."""
+    if length == 0:
+        return [[]]
+    return [
+        [colour, *inside, 9 - colour, *behind]
+        for n in range(0, length - 1, 2)
+        for colour in range(5)
+        for inside in language(n)
+        for behind in language(length - 2 - n)
+    ]
+
+
+@pytest.mark.parametrize("length", range(5))
+def test_balanced_is_what_the_grammar_makes(length):
+    members = set(map(tuple, language(length)))
+    for sequence in product(range(10), repeat=length):
+        assert REFERENCE["balanced"](list(sequence)) == (sequence in members)
+
+
+def test_sequences_are_drawn_from_the_whole_language():
+    chance = random.Random(0)
+    drawn = {tuple(REFERENCE["draw_balanced"](4, chance.random)) for _ in range(2000)}
+    assert drawn == set(map(tuple, language(4)))
+    shapes = {str([s > 4 for s in REFERENCE["draw_balanced"](10, chance.random)])
+              for _ in range(4000)}  # fmt: skip
+    assert len(shapes) == parentheses.count_shapes(10)
+
+
+def test_an_exchange_hides_from_every_shortcut_and_not_from_the_language():
+    chance, found = random.Random(0), 0
+    for _ in range(300):
+        sequence = REFERENCE["draw_balanced"](16, chance.random)
+        changed = REFERENCE["unbalance"](sequence, chance.random)
+        if changed is None:
+            continue
+        both = torch.tensor([sequence, changed])
+        assert parentheses.are_balanced(both).tolist() == [True, False]
+        for rule in SHORTCUTS.values():
+            assert len(set(rule(both, 5).tolist())) == 1
+        found += 1
+    assert found > 50
+
+
+def test_no_exchange_is_overlooked():
+    chance = random.Random(1)
+    for _ in range(30):
+        sequence = REFERENCE["draw_balanced"](12, chance.random)
+        closings = [p for p in range(1, 11) if all(s > 4 for s in sequence[p - 1 : p + 2])]
+        possible = len({sequence[p] for p in closings}) > 1
+        assert (REFERENCE["unbalance"](sequence, chance.random) is not None) == possible
+
+
+def test_a_shortcut_is_the_best_rule_of_its_feature():
+    chance = random.Random(0)
+    for _ in range(20):
+        train_set, test_set = (
+            [([chance.randrange(4)], chance.random() < 0.5) for _ in range(31)] for _ in range(2)
+        )
+        right = {}  # by brute force over all 16 rules
+        for rule in product((True, False), repeat=4):
+            on_train, on_test = (
+                sum(rule[sequence[0]] == label for sequence, label in part)
+                for part in (train_set, test_set)
+            )
+            right.setdefault(on_train, []).append(on_test / 31)
+        best = right[max(right)]  # several where a value is a tie: a coin is their mean
+        got = REFERENCE["shortcut_accuracy"](lambda s: s[0], train_set, test_set)
+        assert got == pytest.approx(sum(best) / len(best))
+
+
+def test_last_states_are_those_of_a_packed_sequence_and_of_the_helper():
+    torch.manual_seed(0)
+    cell, rnn = CourseElmanCell(3, 5), nn.RNN(3, 5, nonlinearity="relu", batch_first=True)
+    helper = ReLUElmanCell(3, 5)
+    with torch.no_grad():
+        rnn.bias_hh_l0.zero_()
+        for mine in (cell, helper):
+            mine.x2h.weight.copy_(rnn.weight_ih_l0)
+            mine.x2h.bias.copy_(rnn.bias_ih_l0)
+            mine.h2h.weight.copy_(rnn.weight_hh_l0)
+    x, lengths = torch.randn(6, 9, 3), torch.tensor([4, 9, 1, 7, 9, 2])
+    packed = nn.utils.rnn.pack_padded_sequence(x, lengths, True, enforce_sorted=False)
+    got = REFERENCE["last_states"](cell, x, lengths)
+    torch.testing.assert_close(got, rnn(packed)[1][0])
+    torch.testing.assert_close(cell(x[:, 0], got), helper(x[:, 0], got)[0])
+
+
+def test_the_gradient_through_time_is_the_slope_of_the_loss():
+    def loss(w_x, w_h, b, x, y):
+        h = torch.zeros((), dtype=torch.float64)
+        for x_t in x:
+            h = torch.tanh(w_x * x_t + w_h * h + b)
+        return 0.5 * float(h - y) ** 2
+
+    weights, x, y, step = [0.7, -0.9, 0.2], [0.5, -1.0, 2.0, 0.3], 0.4, 1e-6
+    got = list(REFERENCE["backward_through_time"](*weights, x, y).values())
+    for place, value in enumerate(got):
+        more, less = list(weights), list(weights)
+        more[place] += step
+        less[place] -= step
+        slope = (loss(*more, x, y) - loss(*less, x, y)) / (2 * step)
+        assert value == pytest.approx(slope, abs=1e-8)
+
+
+class OneLogit(nn.Module):
+    """The helper's classifier as the lab wants it."""
+
+    def __init__(self):
+        super().__init__()
+        self.model = RecurrentClassifier(ReLUElmanCell, 10, 16)
+
+    def forward(self, tokens):
+        logits = self.model(tokens)
+        return logits[:, 1] - logits[:, 0]
+
+
+def test_training_and_errors_are_those_of_the_course():
+    labelled = honest_set(600, [6, 8], torch.Generator().manual_seed(0))
+    rows = torch.arange(600).split(100)
+    batches = [(labelled.tokens[part], labelled.labels[part]) for part in rows]
+    losses, models = [], []
+    for ours in (True, False):
+        torch.manual_seed(0)
+        model = OneLogit()
+        optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+        if ours:
+            losses.append(REFERENCE["fit"](model, optimizer, batches, 0.1))
+        else:  # cross-entropy of two logits is that of their difference
+            settings = {"final_rate": 1.0, "clip": 0.1, "optimizers": [optimizer]}
+            loss = nn.functional.cross_entropy
+            records = train(model.model, batches, len(batches), loss=loss, **settings)
+            losses.append([record.loss for record in records])
+        models.append(model)
+    assert losses[0] == pytest.approx(losses[1], abs=1e-5)
+    by_length = REFERENCE["error_by_length"](models[0], labelled.tokens, labelled.labels)
+    for n, value in by_length.items():
+        part = labelled.take(labelled.lengths == n)
+        assert value == pytest.approx(error(models[1].model, part), abs=0.02)
