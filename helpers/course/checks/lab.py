@@ -7,6 +7,7 @@ import hashlib
 import sys
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
+from functools import wraps
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -195,6 +196,37 @@ def announce(number: float, unit: str) -> None:
     """Show a number for the leaderboard, where the marking finds it too."""
     words = f"Leaderboard: {number:.4f} {unit}."
     publish({"text/plain": words, LEADERBOARD: {"number": number, "unit": unit}})
+
+
+def on_leaderboard(unit: str) -> Callable[[Callable[..., float]], Callable[..., None]]:
+    """Make a measurement the call of a stretch task: it shows the number, or why there is none.
+
+    Args:
+        unit: of the number.
+    """
+
+    def make(measure: Callable[..., float]) -> Callable[..., None]:
+        @wraps(measure)
+        def leaderboard(*arguments: Any, **named: Any) -> None:
+            try:
+                number = measure(*arguments, **named)
+            except NotAttempted:
+                print("○ The stretch task is not attempted yet.")
+            except Complaint as wrong:
+                got = f" ({wrong.got})" if wrong.got else ""
+                words = f"this does not hold: {wrong.rule}{got}. {wrong.hint}"
+                print(f"No number for the leaderboard: {words}")
+            except Exception as error:  # what came back is of a kind that nobody expected
+                print(
+                    "No number for the leaderboard: what comes back has not the form that the "
+                    f"docstring asks for ({type(error).__name__}: {error})."
+                )
+            else:
+                announce(number, unit)
+
+        return leaderboard
+
+    return make
 
 
 def seed_of(*parts: Any) -> int:

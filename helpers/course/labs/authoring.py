@@ -218,7 +218,7 @@ def check_source(path: Path, tasks: Collection[str] | None = None) -> list[str]:
         try:
             tasks = importlib.import_module(f"helpers.course.checks.{lab}").lab.tasks
         except ModuleNotFoundError:
-            return [f"there are no checks for it: helpers/course/checks/{lab}.py"]
+            return [f"there are no checks for it: helpers/course/checks/{lab}"]
     try:
         notebook = read_notebook(path)
     except ValueError as error:

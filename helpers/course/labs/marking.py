@@ -147,7 +147,7 @@ class Marking:
 
     def _fingerprint(self, root: Path, sources: Mapping[str, Path]) -> str:
         """Of all that decides about points, beside the submission."""
-        checks = sorted((root / "helpers/course/checks").glob("*.py"))
+        checks = sorted((root / "helpers/course/checks").rglob("*.py"))
         parts = [path.read_bytes() for path in [*sources.values(), *checks]]
         parts.append(json.dumps([VERSION, asdict(self.limits), self.sandboxed]).encode())
         digest = hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts))

@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from helpers.course.checks.lab import Lab, NotSolved, announce, seed_of
+from helpers.course.checks.lab import Lab, NotSolved, announce, on_leaderboard, seed_of
+from helpers.course.checks.trial import Complaint, NotAttempted
 from helpers.models.ngram import AddK
 
 
@@ -164,3 +165,20 @@ def test_a_value_that_cannot_be_compared_is_a_complaint(lab):
         words = lab.tasks["same"].judge(lambda x, value=value: value).words("same")
         assert "it hands back what the task asks for" in words
         assert f"{named}comparing it ended with AttributeError)" in words
+
+
+def test_the_stretch_task_says_why_there_is_no_number(capsys):
+    @on_leaderboard("bits")
+    def leaderboard(what):
+        if isinstance(what, Exception):
+            raise what
+        return what
+
+    for what, said in (
+        (0.5, "Leaderboard: 0.5000 bits."),
+        (NotAttempted(), "○ The stretch task is not attempted yet."),
+        (Complaint("it is fast", "Think.", got="9 s"), "does not hold: it is fast (9 s). Think."),
+        (KeyError("a"), "not the form that the docstring asks for (KeyError: 'a')."),
+    ):
+        leaderboard(what)
+        assert said in capsys.readouterr().out

@@ -14,17 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.course.checks import lab02
-from helpers.course.checks import lab02_reference as ours
-from helpers.course.checks.lab02_extras import (
+from helpers.course.checks.lab02 import reference as ours
+from helpers.course.checks.lab02.extras import (
     _BUILT,
     _FOUR_BYTES,
     _THREE_BYTES,
     _TWO_BYTES,
-    leaderboard,
     on_paper,
     on_paper_answers,
     on_paper_hint,
 )
+from helpers.course.checks.lab02.stretch import leaderboard
 from helpers.course.checks.trial import Trial
 from helpers.course.environment import find_root
 from helpers.data import corpora

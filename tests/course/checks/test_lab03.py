@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from helpers.course.checks import lab03
-from helpers.course.checks.lab03_network import CourseElmanCell
+from helpers.course.checks.lab03.network import CourseElmanCell
 from helpers.course.checks.trial import Trial
 from helpers.data import parentheses
 from helpers.data.parentheses_sets import honest_set

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import torch
 
-from helpers.course.checks.lab05_common import Slips, fitting, lab
+from helpers.course.checks.lab05.common import Slips, fitting, lab
 from helpers.course.checks.trial import Trial
 
 

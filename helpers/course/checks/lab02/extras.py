@@ -1,16 +1,14 @@
-"""For the checks of lab 02: the numbers on paper (UTF-8 by hand), random inputs, a leaderboard."""
+"""For the checks of lab 02: the numbers on paper (UTF-8 by hand), random inputs, odd values."""
 
 from __future__ import annotations
 
 import random
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import GeneratorType
 
 import torch
 
-from helpers.course.checks.lab import announce
-from helpers.course.checks.trial import Complaint, NotAttempted, Trial, describe, differs
+from helpers.course.checks.trial import Complaint, Trial, describe, differs
 
 # None of these stands in the notebook, which shows the bytes of some signs.
 _TWO_BYTES = "ñüßøčłžдþħж"
@@ -135,62 +133,3 @@ def any_text(trial: Trial, length: int) -> str:
     tops = chance.choices([0x80, 0x800, 0xD800, 0x110000], k=length)
     points = (chance.randrange(top) for top in tops)
     return "".join(chr(point) for point in points if not 0xD800 <= point < 0xE000)
-
-
-def leaderboard(
-    make: Callable, train: str, text: str, n_tokens: int = 300, seconds: float = 20
-) -> None:
-    """Tokens per character with a few tokens of the student's own: a number for the leaderboard.
-
-    Args:
-        make: train -> (tokens, encode): a list of bytes, and a function text -> ids in that list.
-        train: the text whose parts the tokens must be, single bytes apart.
-        text: what it is measured on.
-        n_tokens: how many tokens it may have beside the 256 single bytes.
-        seconds: of processor time, for making and encoding.
-    """
-    began, trial = time.process_time(), Trial(make)
-    try:
-        made = trial.call(train, given="the corpus", seconds=2 * seconds)
-        _check_tokens(made, train.encode(), n_tokens)
-        tokens, encode = list(made[0]), made[1]
-        ids = list(trial.run(encode, text, given="the held-out text", seconds=2 * seconds))
-        if time.process_time() - began > seconds:
-            raise Complaint(
-                f"at most {seconds:g} s of processor time",
-                "Count on a part of the text, or keep the counts up to date instead of anew.",
-            )
-        known = all(type(i) is int and 0 <= i < len(tokens) for i in ids)
-        if not known or b"".join(tokens[i] for i in ids) != text.encode():
-            raise Complaint(
-                "the tokens of the ids, joined, are the text",
-                "Every id is a place in your list of tokens; try it on a text of three characters.",
-            )
-    except Complaint as wrong:
-        print(f"No number for the leaderboard: this does not hold: {wrong.rule}. {wrong.hint}")
-        return
-    except NotAttempted:
-        print("○ The stretch task is not attempted yet.")
-        return
-    announce(len(ids) / len(text), "tokens per character")
-
-
-def _check_tokens(made: object, train: bytes, n_tokens: int) -> None:
-    """A Complaint unless there are tokens as the task wants them, and a function."""
-    form = isinstance(made, tuple | list) and len(made) == 2 and callable(made[1])
-    if not form or not all(type(token) is bytes for token in made[0]):
-        raise Complaint(
-            "a list of bytes and a function",
-            "Hand back (tokens, encode): encode(text) gives places in the list tokens.",
-        )
-    long = {token for token in made[0] if len(token) > 1}
-    if len(long) > n_tokens or b"" in made[0]:
-        raise Complaint(
-            f"at most {n_tokens} tokens beside the single bytes, none of them empty",
-            f"Yours are {len(long)}: which of them are used least?",
-        )
-    if not all(token in train for token in long):
-        raise Complaint(
-            "every token of more than one byte stands in the training text",
-            "Choose tokens by what they do on the training text.",
-        )

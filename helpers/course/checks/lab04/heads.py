@@ -12,8 +12,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from helpers.course.checks.lab04_attention import causal_mask, masked_attention
-from helpers.course.checks.lab04_hints import (
+from helpers.course.checks.lab04.hints import (
     KERNELS,
     MEANING,
     SCALE,
@@ -23,6 +22,7 @@ from helpers.course.checks.lab04_hints import (
     lab,
     output_and_weights,
 )
+from helpers.course.checks.lab04.one_head import causal_mask, masked_attention
 from helpers.course.checks.trial import Trial, describe
 
 MAPS = ("query", "key", "value", "output")

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from helpers.course.checks.lab03_language import answered, lab
-from helpers.course.checks.lab03_network import (
+from helpers.course.checks.lab03.language import answered, lab
+from helpers.course.checks.lab03.network import (
     CourseElmanCell,
     course_last_states,
     run_with_hints,

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from helpers.course.checks.lab03_language import answered, lab
+from helpers.course.checks.lab03.language import answered, lab
 from helpers.course.checks.trial import Complaint, Trial
 
 

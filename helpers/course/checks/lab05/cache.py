@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from helpers.course.checks.lab05_common import (
+from helpers.course.checks.lab05.common import (
     BEFORE_OR_AFTER,
     NOTHING,
     fill,
@@ -17,7 +17,7 @@ from helpers.course.checks.lab05_common import (
     lab,
     seeded,
 )
-from helpers.course.checks.lab05_gpt import CourseGPT
+from helpers.course.checks.lab05.gpt import CourseGPT
 from helpers.course.checks.trial import Trial, differs
 
 Cache = list[tuple[Tensor, Tensor]]

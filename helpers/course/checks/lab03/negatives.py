@@ -1,7 +1,7 @@
 """Checks of lab 03, second part: honest negatives, and what a shortcut reaches.
 
 A labelled set is a list of pairs (sequence, whether it is balanced); for sequences see
-``lab03_language``.
+``language``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 
 import torch
 
-from helpers.course.checks.lab03_language import (
+from helpers.course.checks.lab03.language import (
     Uniform,
     answered,
     course_draw_balanced,

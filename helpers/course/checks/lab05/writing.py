@@ -7,16 +7,16 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from helpers.course.checks.lab05_cache import (
+from helpers.course.checks.lab05.cache import (
     CACHE,
     SIZES,
     count_reads,
     course_read_token,
     random_model,
 )
-from helpers.course.checks.lab05_common import NOTHING, TENSOR, fitting, lab, seeded
-from helpers.course.checks.lab05_filters import RULES, distribution
-from helpers.course.checks.lab05_gpt import CourseGPT
+from helpers.course.checks.lab05.common import NOTHING, TENSOR, fitting, lab, seeded
+from helpers.course.checks.lab05.filters import RULES, distribution
+from helpers.course.checks.lab05.gpt import CourseGPT
 from helpers.course.checks.trial import Trial
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from helpers.course.checks.lab05_common import DROPOUT, NOTHING, TENSOR, fitting, lab
+from helpers.course.checks.lab05.common import DROPOUT, NOTHING, TENSOR, fitting, lab
 from helpers.course.checks.trial import Trial, differs
 from helpers.learning import training
 

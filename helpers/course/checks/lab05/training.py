@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from helpers.course.checks.lab05_common import DROPOUT, NOTHING, fitting, lab, seeded
-from helpers.course.checks.lab05_gpt import CourseGPT
-from helpers.course.checks.lab05_loss import Batch, Table, course_batch
+from helpers.course.checks.lab05.common import DROPOUT, NOTHING, fitting, lab, seeded
+from helpers.course.checks.lab05.gpt import CourseGPT
+from helpers.course.checks.lab05.loss import Batch, Table, course_batch
 from helpers.course.checks.trial import Trial
 from helpers.data.sources import lagged_source
 from helpers.learning import training

@@ -1,57 +1,23 @@
-"""Checks of lab 02: byte-pair encoding and WordPiece.
-
-This is the module that the notebook uses. Tasks 6 to 10, with a tokenizer that has learned, are
-here; what comes before is in ``lab02_training``, which says how texts, ids and words are given.
-"""
+"""Checks of lab 02, tasks 6 to 10: a tokenizer that has learned, and WordPiece."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 
-from helpers.course.checks import lab02_reference as ours
-from helpers.course.checks.lab02_extras import (
+from helpers.course.checks.lab02 import reference as ours
+from helpers.course.checks.lab02.extras import (
     alike,
     any_text,
     expect_kind,
-    leaderboard,
     random_text,
 )
-from helpers.course.checks.lab02_training import (
+from helpers.course.checks.lab02.training import (
     PATTERN,
-    by_hand,
-    by_hand_numbers,
-    by_hand_text,
-    count_pairs,
     lab,
-    merge,
-    split_words,
-    train_merges,
 )
 from helpers.course.checks.trial import Trial, differs
 from helpers.data.bpe import BPETokenizer
-
-__all__ = [
-    "PATTERN",
-    "by_hand",
-    "by_hand_numbers",
-    "by_hand_text",
-    "count_pairs",
-    "decode",
-    "encode_word",
-    "lab",
-    "leaderboard",
-    "measure",
-    "merge",
-    "score",
-    "split_words",
-    "token_bytes",
-    "train_merges",
-    "use_variant",
-    "wordpiece",
-]
-
-score, use_variant = lab.score, lab.use_variant
 
 GPT2 = "Notebook 03, 'What GPT-2 added'."
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from helpers.course.checks.lab05_common import (
+from helpers.course.checks.lab05.common import (
     BEFORE_OR_AFTER,
     DROPOUT,
     fill,

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from helpers.course.checks.lab04_hints import (
+from helpers.course.checks.lab04.hints import (
     KERNELS,
     MEANING,
     NOTHING,
@@ -81,7 +81,7 @@ def _by_hand_hints() -> dict[str, dict[str, float]]:
     }
 
 
-@lab.task(_by_hand, uses=["check"], without=["_by_hand"])
+@lab.task(_by_hand, uses=["check"], without=["_by_hand", "fallback"])
 def by_hand(trial: Trial) -> None:
     hints = {
         "first weight": "e to the power of the first score, over the sum of all three such powers.",

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Mapping
 from numbers import Integral
 
-from helpers.course.checks import lab02_reference as ours
 from helpers.course.checks.lab import Lab
-from helpers.course.checks.lab02_extras import (
+from helpers.course.checks.lab02 import reference as ours
+from helpers.course.checks.lab02.extras import (
     alike,
     any_text,
     expect_kind,

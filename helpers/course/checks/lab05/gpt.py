@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from helpers.course.checks.lab05_block import CourseBlock, CourseNorm
-from helpers.course.checks.lab05_common import (
+from helpers.course.checks.lab05.block import CourseBlock, CourseNorm
+from helpers.course.checks.lab05.common import (
     BEFORE_OR_AFTER,
     DROPOUT,
     NOTHING,

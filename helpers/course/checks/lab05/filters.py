@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from helpers.course.checks.lab05_common import fitting, lab
+from helpers.course.checks.lab05.common import fitting, lab
 from helpers.course.checks.trial import Trial
 from helpers.inference import filters
 

@@ -1,0 +1,140 @@
+"""Checks of lab 01: perplexity, counts, and both on paper."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+
+import torch
+
+from helpers.course.checks.lab01.common import (
+    EMPTY,
+    SUM,
+    course_counts,
+    course_likelihood,
+    is_rows,
+    lab,
+)
+from helpers.course.checks.trial import Trial
+
+
+def _perplexity(probabilities: list[float]) -> float:
+    if 0 in probabilities:
+        return math.inf
+    return math.exp(-sum(map(math.log, probabilities)) / len(probabilities))
+
+
+@lab.task(_perplexity)
+def perplexity(trial: Trial) -> None:
+    hint = "The N-th root of 1 / (p1 p2 ... pN); notebook 01, 'Perplexity'."
+    for given, value in (([0.5, 0.25, 0.125], 4.0), ([0.1] * 7, 10.0), ([1.0], 1.0)):
+        rule = "ten equally likely digits have perplexity 10" if value == 10 else "by hand"
+        trial.equals(trial.call(list(given)), value, rule, hint, given=given)
+    drawn = (0.05 + 0.95 * torch.rand(trial.integer(3, 30), generator=trial.generator)).tolist()
+    trial.equals(trial.call(list(drawn)), _perplexity(drawn), "any text", hint, given=drawn)
+    given = "5,000 tokens of probability 0.01"
+    hint = "A product of 5,000 small numbers is 0 in floating point: add logarithms instead."
+    got = trial.call([0.01] * 5000, given=given, hint=hint)
+    trial.equals(got, 100.0, "a long text", hint, given=given)
+    hint = "The logarithm of 0 is an error in Python: what is the limit?"
+    got = trial.call([0.5, 0.0], hint=hint)
+    rule = "an impossible token makes it infinite"
+    trial.equals(got, math.inf, rule, hint, given=[0.5, 0.0])
+
+
+@lab.task(course_counts)
+def count_ngrams(trial: Trial) -> None:
+    hint = "An n-gram is a context of n - 1 characters and the one that follows it; notebook 02."
+
+    def try_on(text: str, n: int, rule: str, hint: str) -> None:
+        got = trial.call(text, n)
+        got = {context: dict(row) for context, row in got.items()} if is_rows(got) else got
+        expected = {context: dict(row) for context, row in course_counts(text, n).items()}
+        trial.equals(got, expected, rule, hint, given=f"{text!r}, n = {n}")
+
+    try_on("abab", 2, "pairs by hand", hint)
+    try_on("abracadabra", 3, "triples: the context has two characters", hint)
+    try_on("banana", 1, "n = 1: the only context is the empty string", hint)
+    last = "Is the last n-gram of the text counted, and none that runs over its end?"
+    text = trial.text(trial.integer(20, 60), "abc")
+    for n in (2, 3, 4):
+        try_on(text, n, "every n-gram once", last)
+    try_on("ab", 3, "a text shorter than n has none", EMPTY)
+    try_on("", 2, "an empty text has none", EMPTY)
+
+
+@lab.task(course_likelihood)
+def maximum_likelihood(trial: Trial) -> None:
+    counts = {"a": {"b": 3, "c": 1}, "b": {"a": 2}}
+    trial.equals(
+        trial.call(counts, "a"),
+        {"b": 0.75, "c": 0.25},
+        "relative frequencies",
+        "c(a b) over the count of everything that follows a, not over the whole text; notebook 02.",
+        given=f"{counts}, context 'a'",
+    )
+    hint = "Maximum likelihood would divide 0 by 0 there; and do not make an entry by looking."
+    trial.equals(
+        trial.call(counts, "x", hint=hint),
+        {},
+        "a context never seen has no distribution: an empty dictionary",
+        hint,
+        given=f"{counts}, context 'x'",
+    )
+    counts = course_counts(trial.text(300, "abcd"), 3)
+    for context in ("ab", "cc"):
+        trial.equals(
+            trial.call(counts, context),
+            course_likelihood(counts, context),
+            "random counts",
+            SUM,
+            given=f"random counts, context {context!r}",
+        )
+
+
+def by_hand_text() -> str:
+    """The text of the task on paper, from the class's variant: four a, two b, one or two c."""
+    generator = lab.generator("by hand")
+    letters = list("aaaabbc" + "abc"[int(torch.randint(3, (1,), generator=generator))])
+    order = torch.randperm(len(letters), generator=generator).tolist()
+    return "".join(letters[i] for i in order)
+
+
+def _by_hand() -> dict[str, float]:
+    text = by_hand_text()
+    unigram = Counter(text)
+    pairs = course_counts(text, 2).get("a", Counter())
+    follows = sum(pairs.values())
+    return {
+        "P(a)": unigram["a"] / len(text),
+        "P(b | a)": pairs["b"] / follows,
+        "P(b | a), add-1": (pairs["b"] + 1) / (follows + 3),
+        "perplexity of 'ab'": (unigram["a"] / len(text) * (pairs["b"] + 1) / (follows + 3)) ** -0.5,
+    }
+
+
+@lab.task(_by_hand, uses=["check"], without=["_by_hand", "fallback"])
+def by_hand(trial: Trial) -> None:
+    hints = {
+        "P(a)": "How many of the characters are an a?",
+        "P(b | a)": "Of the characters that follow an a, how many are b? The last one has no "
+        "follower.",
+        "P(b | a), add-1": "Add one to each of the three counts: what does their sum become?",
+        "perplexity of 'ab'": "P(a) times the smoothed P(b | a); then the square root of 1 / that.",
+    }
+    got, expected = trial.call(), _by_hand()
+    text = f"the text {by_hand_text()!r}, symbols a, b, c"
+    trial.holds(
+        isinstance(got, Mapping) and set(got) == set(expected),
+        "a dictionary with the four names",
+        "Keep the names in the dictionary as they are, and fill in the numbers.",
+        got=got,
+        expected=list(expected),
+    )
+    for name, value in expected.items():
+        trial.holds(_close(got[name], value), name, hints[name], given=text, got=got[name])
+
+
+def _close(got: object, expected: float) -> bool:
+    return isinstance(got, int | float) and abs(got - expected) < 6e-4

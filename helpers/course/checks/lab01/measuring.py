@@ -1,0 +1,136 @@
+"""Checks of lab 01: bits per character, and text that a model writes."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+
+import torch
+
+from helpers.course.checks.lab01.common import EMPTY, Distribution, lab
+from helpers.course.checks.trial import Trial
+
+
+def course_bits(predict: Callable[[str], Distribution], text: str, n: int) -> float:
+    total = 0.0
+    for i, symbol in enumerate(text):
+        p = predict(text[max(0, i - n + 1) : i]).get(symbol, 0.0)
+        if p == 0:
+            return math.inf
+        total -= math.log2(p)
+    return total / len(text)
+
+
+@lab.task(course_bits)
+def bits_per_character(trial: Trial) -> None:
+    trial.equals(
+        trial.call(lambda context: dict.fromkeys("abcdefgh", 1 / 8), "badcafe", 3),
+        3.0,
+        "eight equally likely characters cost 3 bits each",
+        "Bits are logarithms to base 2, and the mean is over the characters; notebook 01.",
+        given="a model of eight equally likely characters, 'badcafe', n = 3",
+    )
+    seen: list[str] = []
+
+    def predict(context: str) -> Distribution:
+        seen.append(context)
+        return {"a": 0.5, "b": 0.25, "c": 0.25}
+
+    trial.equals(
+        trial.call(predict, "abca", 3),
+        1.5,
+        "the cost of what stands there",
+        "Ask for the probability of the character that the text has, not of the likeliest one.",
+        given="P(a) = 1/2, P(b) = P(c) = 1/4, the text 'abca', n = 3",
+    )
+    trial.equals(
+        seen,
+        ["", "a", "ab", "bc"],
+        "each character is predicted from the n - 1 before it",
+        "What may the model see when it predicts character i? Count on your fingers, at i = 0 too.",
+        given="the contexts that your function asked for, for 'abca' with n = 3",
+    )
+    hint = "A symbol that is no key has probability 0, and log 0 is an error in Python."
+    trial.equals(
+        trial.call(lambda context: {"a": 1.0}, "ab", 2, hint=hint),
+        math.inf,
+        "an impossible character costs infinitely many bits",
+        hint,
+        given="P(a) = 1, the text 'ab'",
+    )
+    text = trial.text(40, "abc")
+    p = (0.1 + torch.rand(3, generator=trial.generator)).tolist()
+    model = {s: value / sum(p) for s, value in zip("abc", p, strict=True)}
+    trial.equals(
+        trial.call(lambda context: dict(model), text, 2),
+        course_bits(lambda context: model, text, 2),
+        "a random text",
+        "The mean over all characters of -log2 P(character | context).",
+        given=text,
+    )
+
+
+def _sample_text(predict, length: int, n: int, uniform: Callable[[], float]) -> str:
+    text = ""
+    for _ in range(length):
+        p = predict(text[max(0, len(text) - n + 1) :])
+        u, chosen = uniform() * sum(p.values()), None
+        for symbol, share in p.items():
+            chosen = symbol if share > 0 else chosen
+            u -= share
+            if u < 0:
+                break
+        text += chosen
+    return text
+
+
+@lab.task(_sample_text)
+def sample_text(trial: Trial) -> None:
+    def uniform() -> float:
+        return float(torch.rand(1, generator=trial.generator))
+
+    seen: list[str] = []
+
+    def cycle(context: str) -> Distribution:
+        seen.append(context)
+        return {"": {"a": 1.0}, "a": {"b": 1.0}, "b": {"c": 1.0}, "c": {"a": 1.0}}[context[-1:]]
+
+    got = trial.call(cycle, 7, 3, uniform, given="a model that goes a, b, c, a, ...; 7 characters")
+    trial.equals(
+        got,
+        "abcabca",
+        "a certain model is followed",
+        "Draw from the model's distribution after the text so far, and add what was drawn to it.",
+        given="a model that goes a, b, c, a, ...; 7 characters, n = 3",
+    )
+    trial.equals(
+        seen,
+        ["", "a", "ab", "bc", "ca", "ab", "bc"],
+        "the model is asked with the last n - 1 characters",
+        "Of a text shorter than n - 1 the context is all there is; text[-0:] is the whole text.",
+        given="the contexts that your function asked for, n = 3",
+    )
+    seen.clear()
+    trial.call(lambda context: seen.append(context) or {"a": 1.0}, 3, 1, uniform, given="n = 1")
+    trial.equals(
+        seen,
+        ["", "", ""],
+        "with n = 1 the context is empty",
+        "text[-0:] is the whole text.",
+        given="the contexts that your function asked for, n = 1",
+    )
+    trial.equals(
+        trial.call(cycle, 0, 3, uniform, given="length 0"), "", "length 0", EMPTY, given="length 0"
+    )
+    N, model = 4000, {"a": 0.5, "b": 0.3, "c": 0.2}
+    counts = Counter(trial.call(lambda context: dict(model), N, 2, uniform, given="4,000 draws"))
+    chi_square = sum((counts[s] - N * p) ** 2 / (N * p) for s, p in model.items())
+    trial.holds(
+        set(counts) <= set(model) and chi_square < 27.6,  # one in a million for two degrees
+        "4,000 draws follow the distribution (chi-square)",
+        "A uniform number u picks the first symbol at which the running sum exceeds u. Taking the "
+        "likeliest one is no sampling.",
+        given="P(a) = 0.5, P(b) = 0.3, P(c) = 0.2",
+        got={s: counts[s] / N for s in sorted(counts)},
+    )
