@@ -232,7 +232,7 @@ def test_files_that_are_no_sources(course):
     path.write_text(json.dumps(old))
     assert "older than nbformat 4.5" in check_source(path)[0]
     path = path.parent.rename(path.parent.with_name("lab77")) / path.name
-    assert check_source(path) == ["there are no checks for it: helpers/course/checks/lab77.py"]
+    assert check_source(path) == ["there are no checks for it: helpers/course/checks/lab77"]
 
 
 def test_a_stretch_task_has_no_test_cell(course):
