@@ -389,7 +389,8 @@ def test_a_class_tree(course, tmp_path):
     (note,) = release.class_tree(course, folder, SECRET)
     assert note.startswith("README.md links to notebooks/labs/source/lab01/lab01_toy.ipynb, which")
     files = files_of(folder)
-    assert {"pyproject.toml", "notebooks/00_a.ipynb", "helpers/course/checks/lab01/__init__.py"} < set(files)
+    checks = "helpers/course/checks/lab01/__init__.py"
+    assert {"pyproject.toml", "notebooks/00_a.ipynb", checks} < set(files)
     assert not [name for name in files if name.startswith((*release.PRIVATE, "work/", ".git/"))]
     assert not [name for name in files if "__pycache__" in name or name.endswith(".part")]
     assert [name for name in files if "/labs/" in name] == ["notebooks/labs/lab01_toy.ipynb"]
