@@ -74,13 +74,13 @@ test: $(VENV)/.tests-installed $(VENV)/.colab-installed
 
 mark: $(VENV)/.labs-installed
 	@[ -n "$(SUBMISSIONS)" ] || { echo "Name the folder of submissions: make mark SUBMISSIONS=folder"; exit 2; }
-	@$(BIN)/python -m helpers.course.labs.marking $(SUBMISSIONS) \
-	  $(if $(SECRET_FILE),--secret-file $(SECRET_FILE)) $(ARGS)
+	@$(BIN)/python -m helpers.course.labs.marking "$(SUBMISSIONS)" \
+	  $(if $(SECRET_FILE),--secret-file "$(SECRET_FILE)") $(ARGS)
 
 release: $(VENV)/.labs-installed
 	@$(BIN)/python -m helpers.course.labs.release \
-	  $(if $(CLASS_TREE),--class-tree $(CLASS_TREE)) \
-	  $(if $(SECRET_FILE),--secret-file $(SECRET_FILE)) $(ARGS)
+	  $(if $(CLASS_TREE),--class-tree "$(CLASS_TREE)") \
+	  $(if $(SECRET_FILE),--secret-file "$(SECRET_FILE)") $(ARGS)
 
 test-marking: $(VENV)/.labs-installed
 	@$(BIN)/python -m tests.labs.forty_submissions

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,16 +35,26 @@ from tests.labs.mutation import patched
 ROOT = find_root()
 SOURCE = lab_sources(ROOT)["lab01"]
 MARKED = "marked"
+TASKS = {  # with their points
+    meta["grade_id"]: meta["points"]
+    for cell in read_notebook(SOURCE).cells
+    if (meta := cell.metadata.get("nbgrader", {})).get("grade") and not meta["solution"]
+}
 
 
 @dataclass
 class Expected:
-    """What the report must say: the tasks whose points are lost, or that it is not marked."""
+    """What the report must say.
 
-    lost: frozenset[str] = frozenset()
-    total: int | None = None  # where points are not a matter of single tasks
+    Attributes:
+        lost: the tasks whose points are lost; None where it does not matter which.
+        marked: whether it is marked to its end.
+        reason: a part of the reason, in small letters.
+    """
+
+    lost: Collection[str] | None = ()
     marked: bool = True
-    reason: str = ""  # a part of the reason, in small letters
+    reason: str = ""
 
 
 def answered(replaced: dict[str, str] | None = None) -> NotebookNode:
@@ -137,7 +147,7 @@ def submissions() -> dict[str, tuple[NotebookNode | str | bytes, Expected]]:
         made[f"{len(made) + 1:02}-{name}.ipynb"] = (content, expected or Expected())
 
     add("reference", answered())
-    add("untouched", handed_in.released(SOURCE), Expected(total=0))
+    add("untouched", handed_in.released(SOURCE), Expected(TASKS))
     for rewrite in REWRITES[::2][:7]:
         add(f"right-{rewrite.task}", answered({rewrite.task: rewrite.source}))
     for mutant in MUTANTS[::8][:9]:
@@ -150,15 +160,15 @@ def submissions() -> dict[str, tuple[NotebookNode | str | bytes, Expected]]:
     add("changed-check", with_check("add_k", "pass"))
     add("copied-cell", twice("add_k_answer"))
     add("endless", with_code("while True: pass"))
-    add("stubborn", with_code(STUBBORN), Expected(total=-1, marked=False, reason="to stop"))
-    add("fork-bomb", with_code(FORK_BOMB), Expected(total=-1, marked=False))
+    add("stubborn", with_code(STUBBORN), Expected(None, marked=False, reason="to stop"))
+    add("fork-bomb", with_code(FORK_BOMB), Expected(None, marked=False))
     add("gigabyte-line", with_code("print('x' * 2**30)"))  # more than its memory: an error
     add("gigabyte", with_code("for _ in range(1000): print('x' * 10**6)"),
-        Expected(total=-1, marked=False))  # fmt: skip
-    add("flood", with_code("while True: print('x' * 1000)"), Expected(total=-1, marked=False))
-    add("memory", with_code("hoard = [bytearray(2**28) for _ in range(64)]"), Expected(total=-1))
+        Expected(None, marked=False))  # fmt: skip
+    add("flood", with_code("while True: print('x' * 1000)"), Expected(None, marked=False))
+    add("memory", with_code("hoard = [bytearray(2**28) for _ in range(64)]"), Expected(None))
     add("kills-itself", with_code("import os; os.kill(os.getpid(), 9)"),
-        Expected(total=-1, marked=False))  # fmt: skip
+        Expected(None, marked=False))  # fmt: skip
     add("spy", with_code(SPY))
     add("writer", with_code(WRITER + "assert not written"))
     add("caller", with_code(CALLER))
@@ -182,7 +192,7 @@ def fingerprint(folder: Path, left_out: Callable[[Path], bool]) -> dict[str, str
     return found
 
 
-def complaints(row: dict[str, str], expected: Expected, tasks: dict[str, int]) -> list[str]:
+def complaints(row: dict[str, str], expected: Expected) -> list[str]:
     """Where a row of the report is not as it must be."""
     found = []
     if (row["status"] == MARKED) != expected.marked:
@@ -191,10 +201,10 @@ def complaints(row: dict[str, str], expected: Expected, tasks: dict[str, int]) -
         found.append("no reason")
     if expected.reason not in row["reason"].lower():
         found.append(f"reason {row['reason']!r}")
-    if expected.total == -1 or not expected.marked:
+    if expected.lost is None or not expected.marked:
         return found
-    for task, points in tasks.items():
-        mine = 0 if expected.total == 0 or task in expected.lost else points
+    for task, points in TASKS.items():
+        mine = 0 if task in expected.lost else points
         if row[task] in ("", None) or float(row[task]) != mine:
             found.append(f"{task}: {row[task]!r} points, not {mine}")
     return found
@@ -224,11 +234,6 @@ def main() -> int:
     environment = {**os.environ, "TMPDIR": workplace.name}
     done = subprocess.run([*command, "--time-limit", "90"], cwd=ROOT, env=environment)
     seconds = time.monotonic() - began
-    tasks = {
-        meta["grade_id"]: meta["points"]
-        for cell in read_notebook(SOURCE).cells
-        if (meta := cell.metadata.get("nbgrader", {})).get("grade") and not meta["solution"]
-    }
     with (folder / "marks" / "points.csv").open(encoding="utf-8", newline="") as file:
         rows = {row["file"]: row for row in csv.DictReader(file)}
     faults = [] if done.returncode == 0 else [f"the command ended with {done.returncode}"]
@@ -236,7 +241,7 @@ def main() -> int:
         if name not in rows:
             faults.append(f"{name}: no row")
             continue
-        faults += [f"{name}: {words}" for words in complaints(rows[name], expected, tasks)]
+        faults += [f"{name}: {words}" for words in complaints(rows[name], expected)]
         print(f"{name:34}{rows[name]['status']:14}{rows[name]['total']:>6}  {rows[name]['reason']}")
     if fingerprint(ROOT, passing) != before:
         faults.append("the course has changed")

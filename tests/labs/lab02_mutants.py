@@ -542,7 +542,7 @@ MUTANTS = [
         "nats_per_token * n_bytes / (n_tokens",
         "share them among",
     ),
-    Mutant("measure", "a tuple", "    return {", "    return 1.0, {", "three names"),
+    Mutant("measure", "a tuple", "    return {", "    return 1.0, {", "3 names"),
     # wordpiece
     Mutant(
         "wordpiece",

@@ -45,7 +45,7 @@ BY_HAND = [
         "e to the power of 0 is 1",
     ),
     Mutant("by_hand", "a name changed", '"first weight":', '"a_1":', "names in the dictionary"),
-    Mutant("by_hand", "nothing handed back", "return {", "_ = {", "end with return"),
+    Mutant("by_hand", "nothing handed back", "return {", "_ = {", "without return"),
     Mutant("by_hand", "in percent", "e[0] / sum(e),", "100 * e[0] / sum(e),", "share of 1"),
     Mutant("by_hand", "a text", "e[0] / sum(e),", "str(e[0] / sum(e)),", "no text"),
 ]
@@ -131,7 +131,7 @@ STABLE_SOFTMAX = [
         "return (e / e.sum(-1, keepdim=True)).double()",
         "x's dtype",
     ),
-    Mutant("stable_softmax", "nothing handed back", "return", "_ =", "end with return"),
+    Mutant("stable_softmax", "nothing handed back", "return", "_ =", "without return"),
     Mutant("stable_softmax", "an unknown name", "e = (x", "e = (logits", "no value here"),
     Mutant(
         "stable_softmax",
@@ -460,7 +460,7 @@ ORDER_GAP = [
     ),
     Mutant("order_gap", "yes or no", ".max().item()", ".max().item() < 1e-6", "how large the gap"),
     Mutant("order_gap", "squared", ".abs().max()", ".square().max()", "not its square"),
-    Mutant("order_gap", "nothing handed back", "return", "_ =", "end with return"),
+    Mutant("order_gap", "nothing handed back", "return", "_ =", "without return"),
     Mutant("order_gap", "a gap for each", ".max().item()", "", "One number"),
     Mutant(
         "order_gap", "texts alone", "f(x[order]) - f(x)[order]", "x[order] - x", "f is not used"
@@ -585,7 +585,7 @@ ROTATE = [
         "as they were",
     ),
     Mutant("rotate", "two dimensions alone", "T, K = x.shape[-2:]", "T, K = x.shape", "in front"),
-    Mutant("rotate", "nothing handed back", "return", "_ =", "end with return"),
+    Mutant("rotate", "nothing handed back", "return", "_ =", "without return"),
 ]
 
 MUTANTS = [

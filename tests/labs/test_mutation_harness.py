@@ -96,14 +96,14 @@ def test_cells_run_in_order(path, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_a_solution_is_replaced(path, toy_checks):
+def test_a_solution_is_replaced(path, toy_checks, capsys):
     wrong = "def double(x):\n    return 3 * x"
     namespace = run_cells(path, {"double": wrong}, until="double")
     assert namespace["double"](1) == 3
     assert "note" not in namespace
     # The check hands back the course's own version, and the rest still runs.
     assert run_cells(path, {"double": wrong})["done"] == 4
-    assert toy_checks.double.verdict.complaint.rule == "twice"
+    assert toy_checks.double.judge(namespace["double"]).complaint.rule == "twice"
     blank = dict.fromkeys(solutions(path), "def double(x):\n    raise NotImplementedError")
     assert run_cells(path, {"double": blank["double"]})["done"] == 4
 

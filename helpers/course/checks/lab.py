@@ -133,7 +133,6 @@ class Task:
     Attributes:
         lab, name, check, fallback, uses, without: see ``Lab.task``.
         answer: what it was called with last; this is what is marked.
-        verdict: what it found then.
     """
 
     lab: Lab
@@ -143,7 +142,6 @@ class Task:
     uses: frozenset[str] = frozenset()
     without: frozenset[str] = frozenset()
     answer: Any = None
-    verdict: Verdict | None = None
 
     def __call__(self, answer: Any) -> Any:
         """Check an answer, say what was found, and hand back the answer or the course's own."""
@@ -154,7 +152,7 @@ class Task:
             )
             return answer
         self.answer = answer
-        self.verdict = verdict = self.judge(answer)
+        verdict = self.judge(answer)
         words = verdict.words(self.name)
         print(words if verdict.right else f"{words}\n  Later cells use the course's own version.")
         return answer if verdict.right else self.fallback
@@ -258,9 +256,7 @@ def _names(code: CodeType) -> Iterator[tuple[str, str]]:
     for step in dis.get_instructions(code):
         if isinstance(step.argval, CodeType):
             yield from _names(step.argval)
-        elif step.opname.startswith(
-            ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD", "IMPORT_")
-        ):
+        elif step.opname.startswith(_LOOKING_UP):
             yield step.opname, step.argval
 
 

@@ -12,7 +12,7 @@ import signal
 import sysconfig
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,10 @@ from torch import Tensor
 
 BORROWED = "helpers"  # the package whose functions are no answers
 LEFT_ALONE = "it leaves its input as it is"
+NOTHING = (
+    "None is what a function hands back that ends without return, or returns what print gives."
+)
+TENSOR = "A tensor of PyTorch is asked for: no list, no array, no plain number."
 MOST_SHOWN = 24  # numbers of a tensor; more are described by their shape
 TIME_LIMIT = 20.0  # seconds a call may take
 
@@ -159,9 +163,11 @@ class Trial:
     ) -> None:
         """Numbers, tensors, sequences and dictionaries are alike, numbers within a tolerance.
 
-        Type and shape are complained about first. The tolerance is absolute and relative.
+        Type and shape are complained about first, and None gets a hint of its own. The tolerance
+        is absolute and relative.
         """
         difference = differs(got, expected, tolerance)
+        hint = NOTHING if got is None else hint
         if difference is None:
             self.holds(True, rule, hint)
             return
@@ -169,6 +175,17 @@ class Trial:
         rule = f"{rule}: {kind}" if kind else rule
         given = " ".join(filter(None, [describe(given), place and f"({place})"]))
         self.holds(False, rule, hint, given=given, got=got, expected=expected)
+
+    def named(self, got: Any, names: Collection[str]) -> None:
+        """What comes back is a dictionary with these names, as in the tasks on paper."""
+        hint = "Hand back one dictionary with these very names, and fill in what belongs to each."
+        self.holds(
+            isinstance(got, Mapping) and set(got) == set(names),
+            f"a dictionary with the {len(names)} names",
+            NOTHING if got is None else hint,
+            got=got,
+            expected=list(names),
+        )
 
     def integers(self, low: int, high: int, *shape: int) -> Tensor:
         """Random whole numbers from low to high - 1."""
@@ -224,6 +241,11 @@ def differs(got: Any, expected: Any, tolerance: float = 1e-6) -> tuple[str, Any,
             place = f"at {name}" + (f", {found[0]}" if found[0] else "")
             return place, *found[1:]
     return None
+
+
+def fitting(got: Any, slips: Iterable[tuple[Any, str]], usual: str, tolerance: float = 1e-6) -> str:
+    """The hint of the known slip, (value, hint), that gives just this value, or the usual one."""
+    return next((hint for value, hint in slips if differs(got, value, tolerance) is None), usual)
 
 
 def same(a: Any, b: Any) -> bool:

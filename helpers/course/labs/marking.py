@@ -39,7 +39,7 @@ from helpers.course.environment import find_root
 from helpers.course.labs import sandbox
 from helpers.course.labs.authoring import nbgrader, read_notebook, student_version, with_seeds
 from helpers.course.labs.pool import Workers, environment_path
-from helpers.course.labs.release import lab_sources
+from helpers.course.labs.release import lab_sources, read_secret
 from helpers.course.labs.sandbox import Limits, NoSandbox
 from helpers.course.labs.state import VERSION, State
 from helpers.course.labs.submissions import MARKS, find_submissions
@@ -172,19 +172,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.workers < 1 or options.time_limit < 1 or options.memory <= 0:
         parser.error("workers, time limit and memory must be above 0")
-    secret = None
-    if options.secret_file is not None:
-        try:
-            secret = options.secret_file.read_text(encoding="utf-8").strip()
-        except OSError as error:
-            parser.error(f"the secret file cannot be read: {error}")
-        if not secret:
-            parser.error(f"the secret file {options.secret_file} is empty")
     limits = Limits(memory=options.memory, seconds=options.time_limit)
-    folder = options.folder.absolute()
-    marking = Marking(
-        folder, secret, options.workers, limits, not options.no_sandbox, options.again
-    )
+    folder = options.folder.expanduser().absolute()
     if options.no_sandbox:
         print(
             "No sandbox: submitted code runs as you, with limits on time and memory alone. It can "
@@ -192,6 +181,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
     try:
+        secret = read_secret(options.secret_file.expanduser()) if options.secret_file else None
+        sandboxed = not options.no_sandbox
+        marking = Marking(folder, secret, options.workers, limits, sandboxed, options.again)
         rows = marking.run()
     except NoSandbox as error:
         print(

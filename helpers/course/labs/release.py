@@ -329,9 +329,10 @@ def main(arguments: list[str] | None = None) -> int:
             print("\n".join(complaints), file=sys.stderr)
             return 1
         if options.class_tree:
-            secret = read_secret(options.secret_file) if options.secret_file else None
-            notes = class_tree(root, options.class_tree.resolve(), secret)
-            print("\n".join([*notes, *_advice(options.class_tree, secret)]))
+            secret = read_secret(options.secret_file.expanduser()) if options.secret_file else None
+            folder = options.class_tree.expanduser().resolve()
+            notes = class_tree(root, folder, secret)
+            print("\n".join([*notes, *_advice(folder, secret)]))
         elif not options.check:
             for path in release(root, labs=options.labs or None):
                 print(f"released {path.relative_to(root).as_posix()}")

@@ -434,8 +434,8 @@ def test_bad_input_is_one_sentence(tmp_path, capsys):
     assert "There is no folder" in capsys.readouterr().err
     assert main([str(tmp_path)]) == 2
     assert "no notebook in" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main([str(tmp_path), "--secret-file", str(tmp_path / "none")])
+    assert main([str(tmp_path), "--secret-file", str(tmp_path / "none")]) == 2
+    assert "secret cannot be read" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main([str(tmp_path), "--workers", "0"])
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
 
 import torch
 
@@ -125,13 +124,7 @@ def by_hand(trial: Trial) -> None:
     }
     got, expected = trial.call(), _by_hand()
     text = f"the text {by_hand_text()!r}, symbols a, b, c"
-    trial.holds(
-        isinstance(got, Mapping) and set(got) == set(expected),
-        "a dictionary with the four names",
-        "Keep the names in the dictionary as they are, and fill in the numbers.",
-        got=got,
-        expected=list(expected),
-    )
+    trial.named(got, expected)
     for name, value in expected.items():
         trial.holds(_close(got[name], value), name, hints[name], given=text, got=got[name])
 

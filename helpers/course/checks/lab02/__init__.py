@@ -1,6 +1,5 @@
 """Checks of lab 02: byte-pair encoding and WordPiece."""
 
-# isort: off
 # The tasks are registered in this order.
 from helpers.course.checks.lab02.training import (
     PATTERN,
@@ -15,26 +14,5 @@ from helpers.course.checks.lab02.training import (
 )
 from helpers.course.checks.lab02.coding import decode, encode_word, measure, token_bytes, wordpiece
 from helpers.course.checks.lab02.stretch import leaderboard
-# isort: on
 
 score, use_variant = lab.score, lab.use_variant
-
-__all__ = [  # what a notebook uses
-    "PATTERN",
-    "by_hand",
-    "by_hand_numbers",
-    "by_hand_text",
-    "count_pairs",
-    "decode",
-    "encode_word",
-    "lab",
-    "leaderboard",
-    "measure",
-    "merge",
-    "score",
-    "split_words",
-    "token_bytes",
-    "train_merges",
-    "use_variant",
-    "wordpiece",
-]

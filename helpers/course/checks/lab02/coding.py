@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 from helpers.course.checks.lab02 import reference as ours
 from helpers.course.checks.lab02.extras import (
@@ -158,15 +157,7 @@ def measure(trial: Trial) -> None:
         given = f"{text!r}, {n} tokens, {nats:.4f} nats per token"
         got = trial.call(text, n, nats, given=given, hint=error)
         expected = ours.measure(text, n, nats)
-        expect_kind(got, Mapping, "a dictionary with the three names", given)
-        trial.holds(
-            set(got) == set(expected),
-            "a dictionary with the three names",
-            "The names are in the text of the function.",
-            given=given,
-            got=got,
-            expected=list(expected),
-        )
+        trial.named(got, expected)
         for name, value in expected.items():
             rounded = differs(got[name], value, 2e-3) is None
             trial.equals(got[name], value, name, whole if rounded else hints[name], given=given)

@@ -8,7 +8,7 @@ from types import GeneratorType
 
 import torch
 
-from helpers.course.checks.trial import Complaint, Trial, describe, differs
+from helpers.course.checks.trial import NOTHING, Complaint, Trial, describe, differs
 
 # None of these stands in the notebook, which shows the bytes of some signs.
 _TWO_BYTES = "ñüßøčłžдþħж"
@@ -86,8 +86,7 @@ def expect_kind(
 ) -> None:
     """A Complaint unless a value is of a kind, in words such as "a list"."""
     if value is None:
-        why = "return hands a value back, print only shows it; is there a return on every way out?"
-        raise Complaint("it hands something back", why, given, "None", words)
+        raise Complaint("it hands something back", NOTHING, given, "None", words)
     if isinstance(value, GeneratorType):
         why = "yield hands out values one at a time: collect them, and return them together."
         raise Complaint(f"it hands back {words}", why, given, "a generator", words)

@@ -66,15 +66,7 @@ def _by_hand() -> dict[str, object]:
 @lab.task(_by_hand, uses=["check"], without=DOES_IT_ALL)
 def by_hand(trial: Trial) -> None:
     got, expected = trial.call(), _by_hand()
-    words = "a dictionary with the five names"
-    expect_kind(got, Mapping, words)
-    trial.holds(
-        set(got) == set(expected),
-        words,
-        "Keep the names in the dictionary as they are, and fill in the numbers.",
-        got=got,
-        expected=list(expected),
-    )
+    trial.named(got, expected)
     for name, value in expected.items():
         hint = on_paper_hint(name, got[name], value)
         trial.holds(not hint, name, hint, given=by_hand_text(), got=got[name])

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 import torch
 
 from helpers.course.checks.lab import Lab
-from helpers.course.checks.trial import Complaint, Trial
+from helpers.course.checks.trial import NOTHING, Complaint, Trial
 from helpers.data.parentheses import is_balanced
 
 lab = Lab("lab03")
@@ -31,8 +31,7 @@ def answered(got: object, given: object = "") -> None:
         Complaint: it is None.
     """
     if got is None:
-        hint = "None comes back where a function ends without return, or returns what print gives."
-        raise Complaint("an answer comes back", hint, str(given), "None")
+        raise Complaint("an answer comes back", NOTHING, str(given), "None")
 
 
 def by_hand_numbers() -> dict[str, float | list[float]]:
@@ -80,15 +79,8 @@ def by_hand(trial: Trial) -> None:
         "P(balanced)": "The logistic function of the logit z: 1 / (1 + e^-z), between 0 and 1.",
     }
     got, expected = trial.call(), _by_hand()
-    answered(got)
     given = ", ".join(f"{name} = {value}" for name, value in by_hand_numbers().items())
-    trial.holds(
-        isinstance(got, Mapping) and set(got) == set(expected),
-        "a dictionary with the five names",
-        "Keep the names in the dictionary as they are, and fill in the numbers.",
-        got=got,
-        expected=list(expected),
-    )
+    trial.named(got, expected)
     numbers = {name: _number(value) for name, value in got.items()}
     for name, number in numbers.items():
         hint = f"What stands at {name!r} is no number; write it without quotation marks."

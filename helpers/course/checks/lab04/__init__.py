@@ -3,7 +3,6 @@
 Shape letters: B batch, T positions, D d_model, K width of a head, V vocabulary.
 """
 
-# isort: off
 # The tasks are registered in this order.
 from helpers.course.checks.lab04.hints import lab
 from helpers.course.checks.lab04.one_head import (
@@ -17,25 +16,5 @@ from helpers.course.checks.lab04.one_head import (
 from helpers.course.checks.lab04.heads import MultiHead, merge_heads, split_heads
 from helpers.course.checks.lab04.positions import order_gap, rotate, sinusoidal_table
 from helpers.course.checks.lab04.stretch import leaderboard
-# isort: on
 
 score, use_variant = lab.score, lab.use_variant
-
-__all__ = [  # what a notebook uses
-    "MultiHead",
-    "attention",
-    "by_hand",
-    "causal_mask",
-    "lab",
-    "leaderboard",
-    "masked_attention",
-    "merge_heads",
-    "order_gap",
-    "rotate",
-    "score",
-    "sinusoidal_table",
-    "split_heads",
-    "stable_softmax",
-    "three_numbers",
-    "use_variant",
-]

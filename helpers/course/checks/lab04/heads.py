@@ -242,10 +242,8 @@ def _turned(trial: Trial, mine: nn.Module, ours: _MultiHead, x: Tensor, mask: Te
         return y * torch.linspace(0.2, 2, y.shape[-2] * y.shape[-1]).view(y.shape[-2:]).to(y)
 
     given = "turn = a function that changes every query and key in its own way"
-    rule, hint = (
-        "turn acts on the queries and the keys, in heads",
-        ("Positions turn queries and keys, each once, when they are split into heads."),
-    )
+    rule = "turn acts on the queries and the keys, in heads"
+    hint = "Positions turn queries and keys, each once, when they are split into heads."
     with torch.no_grad():
         expected, q = ours(x, mask, turn), ours.heads(x)[0]
         seen.clear()

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from helpers.course.checks.lab import Lab
-from helpers.course.checks.trial import Complaint, Trial, differs
+from helpers.course.checks.trial import NOTHING, TENSOR, Complaint, Trial, fitting
 
 lab = Lab("lab04")
 
@@ -23,8 +23,6 @@ SCALE = "Scores are divided by the square root of K, the length of one query. No
 SCALE += " divide by √d_k'."
 MEANING = "A mask has one meaning here: True = may attend. Notebook 09, 'The future is not to be "
 MEANING += "looked at'."
-NOTHING = "Nothing came back. Does the function end with return, and not with print?"
-TENSOR = "A tensor of PyTorch is asked for, no list and no array."
 NAME = "A name has no value here. How is it written in the function's first line, or where it was "
 NAME += "made or imported?"
 ONE = "The functions of math take one number; those of torch take a whole tensor."
@@ -67,8 +65,7 @@ def hint_for(got: Any, mistakes: Iterable[tuple[str, Tensor]], otherwise: str) -
 
 def first_fit(got: Any, mistakes: Iterable[tuple[str, Any]], otherwise: str) -> str:
     """As ``hint_for``, for values of any kind."""
-    fits = (hint for hint, value in mistakes if differs(got, value) is None)
-    return next(fits, otherwise)
+    return fitting(got, [(value, hint) for hint, value in mistakes], otherwise)
 
 
 PAIR = "Hand back two things, first the output and then the weights: return output, weights."

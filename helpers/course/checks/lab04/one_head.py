@@ -7,7 +7,6 @@ meaning: True = may attend. Checks compute in float64.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import torch
 from torch import Tensor
@@ -15,16 +14,14 @@ from torch import Tensor
 from helpers.course.checks.lab04.hints import (
     KERNELS,
     MEANING,
-    NOTHING,
     SCALE,
-    TENSOR,
     ask,
     gradients_of,
     hint_for,
     lab,
     output_and_weights,
 )
-from helpers.course.checks.trial import Trial, describe
+from helpers.course.checks.trial import NOTHING, TENSOR, Trial, describe
 from helpers.models import attention as course
 
 SOFTMAX = ("softmax", "log_softmax", "Softmax", "LogSoftmax", "softmin", "Softmin", "logsumexp")
@@ -91,13 +88,7 @@ def by_hand(trial: Trial) -> None:
     }
     got, expected, known = ask(trial), _by_hand(), _by_hand_hints()
     scores, values = three_numbers()
-    trial.holds(
-        isinstance(got, Mapping) and set(got) == set(expected),
-        "a dictionary with the four names",
-        NOTHING if got is None else "Keep the names in the dictionary as they are.",
-        got=got,
-        expected=list(expected),
-    )
+    trial.named(got, expected)
     given = f"scores {scores}, values {values}"
     for name, value in expected.items():
         mine, number = got[name], "A number is asked for: no text, no list, not None."

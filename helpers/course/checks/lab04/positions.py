@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from helpers.course.checks.lab04.hints import NOTHING, TENSOR, ask, first_fit, lab
-from helpers.course.checks.trial import Trial
+from helpers.course.checks.lab04.hints import ask, first_fit, lab
+from helpers.course.checks.trial import NOTHING, TENSOR, Trial
 from helpers.models import positions
 
 
@@ -123,8 +123,8 @@ def sinusoidal_table(trial: Trial) -> None:
         elif not got.isfinite().all():
             hint = (
                 "NaN or infinity: print the exponents and the powers. 10000 is raised to a power, "
+                "which whole numbers may not hold."
             )
-            hint += "which whole numbers may not hold."
         trial.equals(got, expected, rule, hint, given=given, tolerance=1e-4)
         if (T, D) == (5, 5):
             slide = torch.tensor(LECTURE).double()

@@ -1,6 +1,5 @@
 """Checks of lab 05: a GPT, its training loop, and a sampler with a cache."""
 
-# isort: off
 # The tasks are registered in this order.
 from helpers.course.checks.lab05.common import lab
 from helpers.course.checks.lab05.paper import by_hand, configuration
@@ -12,28 +11,5 @@ from helpers.course.checks.lab05.filters import top_k, top_p
 from helpers.course.checks.lab05.cache import attend_new, read_token
 from helpers.course.checks.lab05.writing import write
 from helpers.course.checks.lab05.stretch import leaderboard
-# isort: on
 
 score, use_variant = lab.score, lab.use_variant
-
-__all__ = [  # what a notebook uses
-    "GPT",
-    "Block",
-    "Norm",
-    "attend_new",
-    "bits_per_byte",
-    "by_hand",
-    "configuration",
-    "lab",
-    "leaderboard",
-    "lm_loss",
-    "make_batch",
-    "rate",
-    "read_token",
-    "score",
-    "top_k",
-    "top_p",
-    "train",
-    "use_variant",
-    "write",
-]

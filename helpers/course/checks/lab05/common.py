@@ -9,27 +9,25 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from helpers.course.checks import trial
 from helpers.course.checks.lab import Lab
-from helpers.course.checks.trial import Trial, differs
+from helpers.course.checks.trial import NOTHING, TENSOR, Trial
 
 lab = Lab("lab05")
 
 BEFORE_OR_AFTER = "Notebook 11, 'Before or after the addition'."
 DROPOUT = "Notebook 11, 'Dropout'."
 
-NOTHING = "None is what a function hands back that ends without a return."
-TENSOR = "A tensor is wanted: .item(), .tolist() and .numpy() leave torch."
-
 Slips = Sequence[tuple[Any, str]]
 
 
 def fitting(got: Any, slips: Slips, usual: str, tolerance: float = 1e-6) -> str:
-    """The hint of the known slip that gives just this value, or the usual one."""
+    """As ``trial.fitting``; None, and what is no tensor, get hints of their own."""
     if any(value is None for value in (got if isinstance(got, list) else [got])):
         return NOTHING
     if slips and isinstance(slips[0][0], Tensor) and not isinstance(got, Tensor):
         return TENSOR
-    return next((hint for value, hint in slips if differs(got, value, tolerance) is None), usual)
+    return trial.fitting(got, slips, usual, tolerance)
 
 
 def fill(module: nn.Module, trial: Trial, scale: float = 0.5) -> nn.Module:

@@ -5,8 +5,6 @@ Shape letters: T places of a window, L blocks, D width, H heads, V vocabulary.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import torch
 
 from helpers.course.checks.lab05.common import Slips, fitting, lab
@@ -93,13 +91,7 @@ def by_hand(trial: Trial) -> None:
     }
     got, expected, slips = trial.call(), _by_hand(), _slips_by_hand()
     given = ", ".join(f"{name} = {size}" for name, size in configuration().items())
-    trial.holds(
-        isinstance(got, Mapping) and set(got) == set(expected),
-        "a dictionary with the five names",
-        "Keep the names in the dictionary as they are, and fill in the numbers.",
-        got=got,
-        expected=list(expected),
-    )
+    trial.named(got, expected)
     for name, value in expected.items():
         found = got[name]
         right = isinstance(found, int | float) and found == value
