@@ -44,7 +44,7 @@ BY_HAND = [
         "(e[0] * values[0] + e[1] * values[1] + values[2]) / (e[0] + e[1] + 1)",
         "e to the power of 0 is 1",
     ),
-    Mutant("by_hand", "a name changed", '"first weight":', '"a_1":', "names in the dictionary"),
+    Mutant("by_hand", "a name changed", '"first weight":', '"a_1":', "these very names"),
     Mutant("by_hand", "nothing handed back", "return {", "_ = {", "without return"),
     Mutant("by_hand", "in percent", "e[0] / sum(e),", "100 * e[0] / sum(e),", "share of 1"),
     Mutant("by_hand", "a text", "e[0] / sum(e),", "str(e[0] / sum(e)),", "no text"),
