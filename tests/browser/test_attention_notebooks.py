@@ -1,6 +1,7 @@
 """Notebooks 08 to 11 in JupyterLab: a sentence of one's own, a head, a rotation, a cache."""
 
 import pytest
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 
@@ -8,36 +9,33 @@ pytestmark = pytest.mark.browser
 def test_a_sentence_of_ones_own_is_translated_and_an_unknown_word_is_answered(open_notebook):
     notebook = open_notebook("08")
     notebook.run_all(seconds=600)
-    assert notebook.errors() == []
-    panel = notebook.cell("translate_and_draw,").locator(".course-panel")
-    for sentence, shown in (("le roi dort .", "img"), ("le roi dormait .", "pre")):
-        output = notebook.enter(panel, sentence, shows=shown)
-    assert "'dormait'" in output.inner_text()
-    assert notebook.errors() == []
+    panel = notebook.panel("translate_and_draw,")
+    expect(notebook.enter(panel, "le roi dort .").locator("img")).to_have_count(1)
+    expect(notebook.enter(panel, "le roi dormait .").locator("pre")).to_contain_text("'dormait'")
+    notebook.shows_no_errors()
 
 
 def test_a_head_is_chosen_and_reads_a_text_of_ones_own(open_notebook):
     notebook = open_notebook("09")
     notebook.run_all(seconds=600)
-    assert notebook.errors() == []
-    panel = notebook.cell("show_head,").locator(".course-panel")
-    for text, shown in (("Zoë's 🙂 lamp", "img"), (" ", "pre")):
-        output = notebook.enter(panel, text, shows=shown)
-    output = notebook.enter(panel, "A door.", shows="img")
-    before = output.inner_html()
-    notebook.move_slider(panel.locator(".widget-slider").nth(1), "ArrowRight")
-    notebook.wait_for_change(output, before)
-    assert notebook.errors() == []
+    panel = notebook.panel("show_head,")
+    for text, shown in (("Zoë's 🙂 lamp", "img"), (" ", "pre"), ("A door.", "img")):
+        output = notebook.enter(panel, text)
+        expect(output.locator(shown)).to_have_count(1)
+    with notebook.changes(output):
+        notebook.move_slider(panel.locator(".widget-slider").nth(1))
+    expect(output.locator("img")).to_have_count(1)
+    notebook.shows_no_errors()
 
 
 @pytest.mark.parametrize(("name", "cell"), [("10", "explore_rope,"), ("11", "cache_picture,")])
 def test_a_slider_changes_the_picture(open_notebook, name, cell):
     notebook = open_notebook(name)
     notebook.run_through(cell, seconds=400)
-    panel = notebook.cell(cell).locator(".course-panel")
+    panel = notebook.panel(cell)
     output = panel.locator(".jp-OutputArea").first
-    notebook.wait_until(lambda: output.locator("img").count() == 1)
-    before = output.inner_html()
-    notebook.move_slider(panel, "ArrowRight", times=3)
-    notebook.wait_for_change(output, before)
-    assert notebook.errors() == []
+    expect(output.locator("img")).to_have_count(1)
+    with notebook.changes(output):
+        notebook.move_slider(panel, times=3)
+    expect(output.locator("img")).to_have_count(1)
+    notebook.shows_no_errors()

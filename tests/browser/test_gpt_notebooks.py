@@ -1,6 +1,7 @@
 """Notebooks 12 to 14 in JupyterLab: a row of the table, a rate, a rule, a desk, a head."""
 
 import pytest
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 
@@ -8,49 +9,38 @@ pytestmark = pytest.mark.browser
 def test_the_sliders_of_the_parameter_count_and_the_table(open_notebook):
     notebook = open_notebook("12")
     notebook.run_all(seconds=300)
-    assert notebook.errors() == []
-    panel = notebook.cell("budget,").locator(".course-panel")
-    output = panel.locator(".jp-OutputArea").first
-    before = output.inner_html()
-    notebook.move_slider(panel, "ArrowRight", times=3)
-    notebook.wait_for_change(output, before)
-    table = notebook.cell("explain,").locator(".course-panel")
-    shown = table.locator(".jp-OutputArea").first
-    before = shown.inner_html()
+    panel = notebook.panel("budget,")
+    with notebook.changes(panel.locator(".jp-OutputArea").first):
+        notebook.move_slider(panel, times=3)
+    table = notebook.panel("explain,")
     table.locator("select").select_option("T5")
-    notebook.wait_for_change(shown, before)
-    assert "stated 11B" in shown.inner_text()
-    assert notebook.errors() == []
+    expect(table.locator(".jp-OutputArea").first).to_contain_text("stated 11B")
+    notebook.shows_no_errors()
 
 
 def test_the_schedule_of_the_rate(open_notebook):
     notebook = open_notebook("13")
     notebook.run_through("schedule,", seconds=300)
-    panel = notebook.cell("schedule,").locator(".course-panel")
+    panel = notebook.panel("schedule,")
     output = panel.locator(".jp-OutputArea").first
-    notebook.wait_until(lambda: output.locator("img").count() == 1)
-    before = output.inner_html()
-    notebook.move_slider(panel, "ArrowRight", times=3)
-    notebook.wait_for_change(output, before)
-    assert notebook.errors() == []
+    expect(output.locator("img")).to_have_count(1)
+    with notebook.changes(output):
+        notebook.move_slider(panel, times=3)
+    notebook.shows_no_errors()
 
 
 def test_rules_the_desk_heads_and_surprise(open_notebook):
     notebook = open_notebook("14")
     notebook.run_all(seconds=600)
-    assert notebook.errors() == []
     for cell in ("rules,", "one_head,"):
-        panel = notebook.cell(cell).locator(".course-panel")
-        output = panel.locator(".jp-OutputArea").first
-        before = output.inner_html()
-        notebook.move_slider(panel.locator(".widget-slider").first, "ArrowRight")
-        notebook.wait_for_change(output, before)
-    desk = notebook.cell("writing_desk(").locator(".course-panel")
-    before = desk.inner_html()
-    desk.get_by_role("button", name="Write").click()
-    notebook.wait_for_change(desk, before)
-    panel = notebook.cell("surprise,").locator(".course-panel")
+        panel = notebook.panel(cell)
+        with notebook.changes(panel.locator(".jp-OutputArea").first):
+            notebook.move_slider(panel.locator(".widget-slider").first)
+    desk = notebook.panel("writing_desk(")
+    with notebook.changes(desk):
+        desk.get_by_role("button", name="Write").click()
+    panel = notebook.panel("surprise,")
     output = notebook.enter(panel, "The sea was calm.")
-    assert "bits per character" in output.inner_text()
-    output = notebook.enter(panel, "Année 1987", shows="pre")
-    assert notebook.errors() == []
+    expect(output).to_contain_text("bits per character")
+    expect(notebook.enter(panel, "Année 1987").locator("pre")).to_have_count(1)
+    notebook.shows_no_errors()

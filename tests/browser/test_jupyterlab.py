@@ -10,4 +10,3 @@ def test_the_first_notebook_opens_and_runs(open_notebook):
     notebook.run_all()
     counts = notebook.counts()
     assert counts == list(range(1, len(counts) + 1))
-    assert notebook.errors() == []

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from playwright.sync_api import expect
 
 from helpers.data import corpora
 
@@ -19,45 +20,42 @@ def passage():
 def test_the_sampler_and_a_round_of_the_guessing_game(open_notebook, passage):
     notebook = open_notebook("02")
     notebook.run_all()
-    assert notebook.errors() == []
 
     # The sampler: another n writes another text, and back again the same.
-    sampler = notebook.cell("explore(").locator(".course-panel")
+    sampler = notebook.panel("explore(")
     text = sampler.locator(".jp-OutputArea-output pre")
     label = notebook.page.locator(".widget-label", has_text=re.compile("^n$"))
     slider = sampler.locator(".widget-slider", has=label)
-    at_four = text.inner_html()
-    notebook.move_slider(slider, "ArrowRight", times=2)
-    at_six = notebook.wait_for_change(text, at_four)
-    assert at_six != at_four
+    at_four = text.inner_text()
+    with notebook.changes(text):
+        notebook.move_slider(slider, "ArrowRight", times=2)
+    expect(text).not_to_have_text(at_four)
     notebook.move_slider(slider, "ArrowLeft", times=2)
-    notebook.wait_until(lambda: text.inner_html() == at_four)
+    notebook.wait_until(lambda: text.inner_text() == at_four)
 
     # The game: a wrong key is used up, right keys uncover the letters and are counted.
-    game = notebook.cell("guessing_game(").locator(".course-panel")
+    game = notebook.panel("guessing_game(")
     keys = game.locator(".guess-key")
-    assert keys.count() == 27
+    expect(keys).to_have_count(27)
 
     def press(symbol):
         name = "space" if symbol == " " else symbol
-        before = game.inner_html()
-        keys.get_by_text(name, exact=True).click()
-        notebook.wait_for_change(game, before)
+        with notebook.changes(game):
+            keys.get_by_text(name, exact=True).click()
 
     hidden = passage[30:70]
     press("Z" if hidden[0] != "Z" else "X")
-    assert game.locator(".guess-key[disabled]").count() == 1
+    expect(game.locator(".guess-key[disabled]")).to_have_count(1)
     for symbol in hidden[:12]:
         press(symbol)
-    cells = game.locator("tr", has_text="You").locator("td").all_inner_texts()
-    assert cells[0] == "12"
-    assert cells[1] == "92%"  # all but the first were right at once
-    assert game.locator("tr", has_text="The model").locator("td").first.inner_text() == "12"
-
-    before = game.inner_html()
-    game.get_by_text("Let the model guess").click()
-    assert "The model found" in notebook.wait_for_change(game, before)
+    cells = game.locator("tr", has_text="You").locator("td")
+    expect(cells.nth(0)).to_have_text("12")
+    expect(cells.nth(1)).to_have_text("92%")  # all but the first were right at once
+    expect(game.locator("tr", has_text="The model").locator("td").first).to_have_text("12")
+    with notebook.changes(game):
+        game.get_by_text("Let the model guess").click()
+    expect(game).to_contain_text("The model found")
     for symbol in hidden[13:]:
         press(symbol)
-    assert "The passage is finished" in game.inner_text()
-    assert notebook.errors() == []
+    expect(game).to_contain_text("The passage is finished")
+    notebook.shows_no_errors()

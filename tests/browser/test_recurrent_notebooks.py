@@ -1,6 +1,7 @@
 """Notebooks 06 and 07 in JupyterLab: the puzzle, the state while a sequence is read, a gate."""
 
 import pytest
+from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 
@@ -8,31 +9,28 @@ pytestmark = pytest.mark.browser
 def test_the_puzzle_is_played_and_a_sequence_of_ones_own_is_read(open_notebook):
     notebook = open_notebook("06")
     notebook.run_all(seconds=400)
-    assert notebook.errors() == []
 
-    puzzle = notebook.cell("rule_puzzle(").locator(".course-panel")
+    puzzle = notebook.panel("rule_puzzle(")
     rows = puzzle.locator("table tr")
     solved = rows.count()
     puzzle.locator("button", has_text="class 1").click()
-    notebook.wait_until(lambda: rows.count() == solved + 1)
-    assert "of 1 right" in puzzle.inner_text()
+    expect(rows).to_have_count(solved + 1)
+    expect(puzzle).to_contain_text("of 1 right")
     puzzle.locator("button", has_text="give me the rule").click()
-    notebook.wait_until(lambda: "closes the one" in puzzle.inner_text())
+    expect(puzzle).to_contain_text("closes the one")
 
-    state = notebook.cell("explore_state,").locator(".course-panel")
-    for sequence, shown in (("([<>])()", "img"), ("(x)", "pre")):
-        output = notebook.enter(state, sequence, shows=shown)
-    assert "'x'" in output.inner_text()
-    assert notebook.errors() == []
+    state = notebook.panel("explore_state,")
+    expect(notebook.enter(state, "([<>])()").locator("img")).to_have_count(1)
+    expect(notebook.enter(state, "(x)").locator("pre")).to_contain_text("'x'")
+    notebook.shows_no_errors()
 
 
 def test_a_gate_is_opened(open_notebook):
     notebook = open_notebook("07")
     notebook.run_through("explore_gate,")
-    panel = notebook.cell("explore_gate,").locator(".course-panel")
+    panel = notebook.panel("explore_gate,")
     output = panel.locator(".jp-OutputArea").first
-    notebook.wait_until(lambda: output.locator("img").count() == 1)
-    before = output.inner_html()
-    notebook.move_slider(panel, "ArrowRight", times=3)
-    notebook.wait_for_change(output, before)
-    assert notebook.errors() == []
+    expect(output.locator("img")).to_have_count(1)
+    with notebook.changes(output):
+        notebook.move_slider(panel, times=3)
+    notebook.shows_no_errors()
