@@ -608,7 +608,7 @@ REWRITES = [
         "rounded to three decimals",
         """
 def by_hand():
-    s, v = check.three_numbers()
+    s, v = check.numbers().values()
     a = [round(1 / sum(math.exp(other - mine) for other in s), 5) for mine in s]
     b = 1 / (1 + math.exp(s[1] - s[0]))
     mean = round(a[0] * v[0] + a[1] * v[1] + a[2] * v[2], 3)
@@ -625,7 +625,7 @@ def by_hand():
         "with the numbers divided by the largest power",
         """
 def by_hand():
-    s, v = check.three_numbers()
+    s, v = check.numbers().values()
     def mean(n):
         top = max(s[:n])
         e = [math.e ** (x - top) for x in s[:n]]

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import math
 
+from helpers.course.checks.comparing import differs
 from helpers.course.checks.lab02 import reference as ours
-from helpers.course.checks.lab02.extras import (
-    alike,
-    any_text,
-    expect_kind,
-    random_text,
-)
-from helpers.course.checks.lab02.training import (
-    PATTERN,
-    lab,
-)
-from helpers.course.checks.trial import Trial, differs
+from helpers.course.checks.lab02.common import alike, any_text, expect_kind, lab, random_text
+from helpers.course.checks.lab02.training import PATTERN
+from helpers.course.checks.trial import Trial
 from helpers.data.bpe import BPETokenizer
 
 GPT2 = "Notebook 03, 'What GPT-2 added'."

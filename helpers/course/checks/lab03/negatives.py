@@ -1,7 +1,7 @@
-"""Checks of lab 03, second part: honest negatives, and what a shortcut reaches.
+"""Checks of lab 03, third part: honest negatives, and what a shortcut reaches.
 
 A labelled set is a list of pairs (sequence, whether it is balanced); for sequences see
-``language``.
+``common``.
 """
 
 from __future__ import annotations
@@ -12,14 +12,8 @@ from collections.abc import Callable, Hashable, Sequence
 
 import torch
 
-from helpers.course.checks.lab03.language import (
-    Uniform,
-    answered,
-    course_draw_balanced,
-    is_sequence,
-    lab,
-    uniform_of,
-)
+from helpers.course.checks.lab03.common import Uniform, answered, is_sequence, lab, uniform_of
+from helpers.course.checks.lab03.language import course_draw_balanced
 from helpers.course.checks.trial import Trial
 from helpers.data.parentheses import depths, is_balanced
 

@@ -1,28 +1,14 @@
-"""Checks of lab 03, third part: a recurrent cell, a padded batch, the gradient through time."""
+"""Checks of lab 03, fourth part: a recurrent cell, a padded batch, the gradient through time."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from helpers.course.checks.lab03.language import answered, lab
+from helpers.course.checks.lab03.common import answered, lab, run_with_hints
 from helpers.course.checks.trial import Complaint, Trial
-
-
-def run_with_hints(
-    trial: Trial, function: Callable, *arguments: Any, hints: Mapping[str, str], given: str
-) -> Any:
-    """As ``trial.run``; an error gets the first hint whose key is among its words."""
-    try:
-        return trial.run(function, *arguments, given=given)
-    except Complaint as wrong:
-        fitting = [hint for words, hint in hints.items() if words in wrong.got]
-        wrong.hint = [*fitting, wrong.hint][0]
-        raise
 
 
 class CourseElmanCell(nn.Module):

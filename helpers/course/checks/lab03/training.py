@@ -1,4 +1,4 @@
-"""Checks of lab 03, fourth part: the training loop, and the error by length.
+"""Checks of lab 03, fifth part: the training loop, and the error by length.
 
 Tokens (B, T) are rows of symbols 0 to 9, filled up at their ends with 10; labels are 1 where a row
 is balanced. A classifier maps tokens to one logit per row, (B,), positive where it says "balanced".
@@ -13,12 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from helpers.course.checks.lab03.language import answered, lab
-from helpers.course.checks.lab03.network import (
-    CourseElmanCell,
-    course_last_states,
-    run_with_hints,
-)
+from helpers.course.checks.lab03.common import answered, lab, run_with_hints
+from helpers.course.checks.lab03.network import CourseElmanCell, course_last_states
 from helpers.course.checks.trial import Trial
 
 Batches = Sequence[tuple[Tensor, Tensor]]

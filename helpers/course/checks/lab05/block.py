@@ -15,7 +15,6 @@ from helpers.course.checks.lab05.common import (
     BEFORE_OR_AFTER,
     DROPOUT,
     fill,
-    fitting,
     is_module,
     lab,
     seeded,
@@ -78,7 +77,8 @@ def _norm_by_hand(trial: Trial, norm: nn.Module, x: Tensor) -> None:
         got,
         F.layer_norm(x, (4,)),
         "by hand: mean 4, variance 2",
-        fitting(got, slips, usual, 1e-4),
+        usual,
+        slips=slips,
         given=x,
         tolerance=1e-5,
     )
@@ -120,8 +120,8 @@ def _norm_on_random(trial: Trial) -> None:
     ]
     got = trial.run(norm, small, given=given)
     expected = F.layer_norm(small, (D,), eps=0.01)
-    hint = fitting(got, slips, f"{outside} {NORMS}")
-    trial.equals(got, expected, "eps stands under the root", hint, given=given)
+    rule, usual = "eps stands under the root", f"{outside} {NORMS}"
+    trial.equals(got, expected, rule, usual, slips=slips, given=given)
     norm, x = fill(trial.call(D, given="Norm(5)"), trial), x.clone().requires_grad_()
     into = trial.normal(2, 3, D)
     inputs = (x, norm.weight, norm.bias)
@@ -183,7 +183,8 @@ def Block(trial: Trial) -> None:
         y,
         x,
         "where both sub-layers give zero, x comes out as it went in",
-        fitting(y, slips, usual, 1e-4),
+        usual,
+        slips=slips,
         given=given,
     )
     _block_reads(trial, x, given)
@@ -240,12 +241,12 @@ def _block_reads(trial: Trial, x: Tensor, given: str) -> None:
         ),
         (F.layer_norm(_rows(D, 0.5)(x), (D,)), f"It reads x + attention(...), the sum. {STREAM}"),
     ]
-    got = feed_forward.read[0]
     trial.equals(
-        got,
+        feed_forward.read[0],
         F.layer_norm(then, (D,)),
         "feed_forward reads feed_forward_norm(x + what attention gave)",
-        fitting(got, slips, unlike, 1e-4),
+        unlike,
+        slips=slips,
         given=given,
     )
 

@@ -8,19 +8,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from helpers.course.checks.comparing import differs
 from helpers.course.checks.lab05.block import CourseBlock, CourseNorm
 from helpers.course.checks.lab05.common import (
     BEFORE_OR_AFTER,
     DROPOUT,
-    NOTHING,
-    TENSOR,
     fill,
-    fitting,
     is_module,
     lab,
     seeded,
 )
-from helpers.course.checks.trial import Trial, differs
+from helpers.course.checks.trial import NOTHING, TENSOR, Trial
 from helpers.models.attention import MultiHeadAttention
 from helpers.models.blocks import FeedForward
 
@@ -230,8 +228,7 @@ def _gpt_logits(trial: Trial, model: nn.Module, sizes: dict[str, int], given: st
             f"{THIRTY_LINES}"
         )
         rule = "logits = output(norm(blocks(embedding + positions)))"
-        hint = fitting(got, slips, usual)
-        trial.equals(got, expected, rule, hint, given=shown)
+        trial.equals(got, expected, rule, usual, slips=slips, given=shown)
     tokens = trial.integers(0, V, 2, T)
     changed = tokens.clone()
     changed[:, 5:] = (changed[:, 5:] + 1) % V
