@@ -264,7 +264,13 @@ MASKED_ATTENTION = [
         "    weights = torch.where(some, stable_softmax(hidden), 0.0)",
         "was covered up afterwards",
     ),
-    Mutant("masked_attention", "k.T", "k.transpose(-2, -1)", "k.T", "the last two of k"),
+    Mutant(
+        "masked_attention",
+        "turned as a matrix",
+        "k.transpose(-2, -1)",
+        "k.transpose(0, 1)",
+        "the last two of k",
+    ),
     Mutant("masked_attention", "no factor", " / math.sqrt(q.shape[-1])", "", "square root of K"),
     Mutant(
         "masked_attention",
