@@ -14,6 +14,7 @@ from helpers.course.checks.lab01.common import (
     is_rows,
     lab,
 )
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
 
 
@@ -25,7 +26,7 @@ def _perplexity(probabilities: list[float]) -> float:
 
 @lab.task(_perplexity)
 def perplexity(trial: Trial) -> None:
-    hint = "The N-th root of 1 / (p1 p2 ... pN); notebook 01, 'Perplexity'."
+    hint = f"The N-th root of 1 / (p1 p2 ... pN). {see(1, 'Perplexity')}"
     for given, value in (([0.5, 0.25, 0.125], 4.0), ([0.1] * 7, 10.0), ([1.0], 1.0)):
         rule = "ten equally likely digits have perplexity 10" if value == 10 else "by hand"
         trial.equals(trial.call(list(given)), value, rule, hint, given=given)
@@ -43,7 +44,8 @@ def perplexity(trial: Trial) -> None:
 
 @lab.task(course_counts)
 def count_ngrams(trial: Trial) -> None:
-    hint = "An n-gram is a context of n - 1 characters and the one that follows it; notebook 02."
+    hint = "An n-gram is a context of n - 1 characters and the one that follows it. "
+    hint += see(2, "n-grams by maximum likelihood")
 
     def try_on(text: str, n: int, rule: str, hint: str) -> None:
         got = trial.call(text, n)
@@ -69,7 +71,8 @@ def maximum_likelihood(trial: Trial) -> None:
         trial.call(counts, "a"),
         {"b": 0.75, "c": 0.25},
         "relative frequencies",
-        "c(a b) over the count of everything that follows a, not over the whole text; notebook 02.",
+        "c(a b) over the count of everything that follows a, not over the whole text. "
+        + see(2, "n-grams by maximum likelihood"),
         given=f"{counts}, context 'a'",
     )
     hint = "Maximum likelihood would divide 0 by 0 there; and do not make an entry by looking."

@@ -23,10 +23,11 @@ from helpers.course.checks.lab02.common import (
     random_text,
     random_words,
 )
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Complaint, Trial
 from helpers.data.bpe import BPETokenizer
 
-BY_HAND = "Notebook 03, 'Byte-pair encoding by hand'."
+BY_HAND = see(3, "Byte-pair encoding by hand")
 PATTERN = ours.PATTERN
 SLOWER = 25  # times the processor time that a plain loop takes
 

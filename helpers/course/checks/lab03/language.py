@@ -6,6 +6,7 @@ import random
 from collections import Counter
 
 from helpers.course.checks.lab03.common import Uniform, answered, is_sequence, lab, uniform_of
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
 from helpers.data.parentheses import is_balanced
 
@@ -18,7 +19,7 @@ def _balanced(sequence: list[int]) -> bool:
 
 @lab.task(_balanced)
 def balanced(trial: Trial) -> None:
-    where = "Notebook 06, 'The rule'."
+    where = see(6, "The rule")
     colour = f"What closes i is 9 - i, and nothing else does. {where}"
     early = f"What can a closing close where nothing is open? {where}"
     left = f"Is anything still open when the sequence ends? {where}"

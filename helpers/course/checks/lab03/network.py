@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from helpers.course.checks.lab03.common import answered, lab, run_with_hints
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Complaint, Trial
 
 
@@ -25,7 +26,7 @@ class CourseElmanCell(nn.Module):
 
 @lab.task(CourseElmanCell, without=["RNNCell", "RNN", "RNNBase", "rnn_relu_cell"])
 def ElmanCell(trial: Trial) -> None:
-    where = "Notebook 06, 'The lecture's network and its data'."
+    where = see(6, "The lecture's network and its data")
     with torch.random.fork_rng():
         cell = trial.call(3, 4, hint="Call super().__init__() before you make layers.")
         small = trial.call(1, 1)
@@ -240,7 +241,7 @@ def _backward_through_time(
 
 @lab.task(_backward_through_time, without=["backward", "grad", "autograd"])
 def backward_through_time(trial: Trial) -> None:
-    where = "Notebook 05, 'Backpropagation through time'."
+    where = see(5, "Backpropagation through time")
     begin = (
         "What is the derivative of half a square? Then comes the slope of tanh at the last step, "
         f"which is known from h_T. {where}"

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import torch
 
 from helpers.course.checks.lab03.common import lab
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import DECIMALS, Trial
 
 
@@ -46,7 +47,7 @@ def _by_hand() -> dict[str, float]:
 
 @lab.task(_by_hand, uses=["check"], without=["_by_hand", "_elman", "fallback"])
 def by_hand(trial: Trial) -> None:
-    where = "Notebook 06, 'The lecture's network and its data'."
+    where = see(6, "The lecture's network and its data")
     hints = {
         "h_1": f"h_0 is 0. What does ReLU make of a negative number? {where}",
         "h_2": f"Step 2 has the same three weights; what is left of step 1 in it? {where}",

@@ -14,16 +14,17 @@ from torch import Tensor
 
 from helpers.course.checks.comparing import Slips
 from helpers.course.checks.lab import Lab
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Complaint, Trial
 
 lab = Lab("lab04")
 
 KERNELS = ("scaled_dot_product_attention", "MultiheadAttention", "multi_head_attention_forward")
 SINGLE = "The numbers came in double precision: give a tensor that you make the dtype of the input."
-SCALE = "Scores are divided by the square root of K, the length of one query. Notebook 09, 'Why"
-SCALE += " divide by √d_k'."
-MEANING = "A mask has one meaning here: True = may attend. Notebook 09, 'The future is not to be "
-MEANING += "looked at'."
+SCALE = "Scores are divided by the square root of K, the length of one query. "
+SCALE += see(9, "Why divide by √d_k")
+FUTURE = see(9, "The future is not to be looked at")
+MEANING = f"A mask has one meaning here: True = may attend. {FUTURE}"
 NAME = "A name has no value here. How is it written in the function's first line, or where it was "
 NAME += "made or imported?"
 ONE = "The functions of math take one number; those of torch take a whole tensor."

@@ -25,6 +25,7 @@ from helpers.course.checks.lab04.common import (
     output_and_weights,
 )
 from helpers.course.checks.lab04.one_head import causal_mask, masked_attention
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
 
 MAPS = ("query", "key", "value", "output")
@@ -34,9 +35,10 @@ def _split_heads(x: Tensor, n_heads: int) -> Tensor:
     return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 
 
+HEADS = see(9, "Several heads at once")
 RESHAPED = "The shape is right and the numbers are mixed: a reshape alone takes them in the order "
 RESHAPED += "in which they lie, so it does not exchange dimensions. Every head needs a part of "
-RESHAPED += "each word; notebook 09, 'Several heads at once'."
+RESHAPED += f"each word. {HEADS}"
 INTERLEAVED = "A head gets K neighbouring features, not every H-th one: in which order do H and K "
 INTERLEAVED += "stand?"
 SWAPPED = "The numbers are right and two dimensions stand in the wrong places: which two?"
@@ -47,7 +49,7 @@ VIEW += "reshape copies them then."
 
 @lab.task(_split_heads)
 def split_heads(trial: Trial) -> None:
-    where = "(B, T, D) becomes (B, H, T, K), D = H K; notebook 09, 'Several heads at once'."
+    where = f"(B, T, D) becomes (B, H, T, K), D = H K. {HEADS}"
 
     def try_on(x: Tensor, H: int, rule: str) -> None:
         B, T, _ = x.shape
@@ -191,7 +193,7 @@ def _one_head(trial: Trial) -> None:
 
 def _same(trial, mine, ours, x: Tensor, mask: Tensor, rule: str, given: str) -> None:
     """Output and weights of both; known slips get their own hint."""
-    where = "Project, split, attend, merge, project; notebook 09, 'Several heads at once'."
+    where = f"Project, split, attend, merge, project. {HEADS}"
     with torch.no_grad():
         output, weights = ours(x, mask)
         hint = f"{where} Print the shapes."

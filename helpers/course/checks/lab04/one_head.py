@@ -13,6 +13,7 @@ from torch import Tensor
 
 from helpers.course.checks.describing import describe
 from helpers.course.checks.lab04.common import (
+    FUTURE,
     KERNELS,
     MEANING,
     SCALE,
@@ -22,6 +23,7 @@ from helpers.course.checks.lab04.common import (
     lab,
     output_and_weights,
 )
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
 from helpers.models import attention as course
 
@@ -34,8 +36,8 @@ def _stable_softmax(x: Tensor) -> Tensor:
 
 @lab.task(_stable_softmax, without=[*SOFTMAX, *KERNELS])
 def stable_softmax(trial: Trial) -> None:
-    where = "e to the power of each number, over the sum of its row; notebook 09, 'Softmax, a "
-    where += "selection that can be learned'."
+    where = "e to the power of each number, over the sum of its row. "
+    where += see(9, "Softmax, a selection that can be learned")
     rows = "Every row of the last dimension has a sum of its own. Which dimension is added up?"
     lost = "What belongs to a row, its sum or its largest number, is spread over the columns here: "
     lost += "keepdim=True keeps its dimension."
@@ -82,7 +84,7 @@ def _attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
 
 @lab.task(_attention, without=KERNELS)
 def attention(trial: Trial) -> None:
-    where = "Queries are compared with keys, row by row; notebook 09, 'Queries, keys and values'."
+    where = "Queries are compared with keys, row by row. " + see(9, "Queries, keys and values")
     queries = "The weights of one query sum to 1 over the keys: which dimension is that?"
     after = "The factor belongs to the scores, before the softmax: a row of weights sums to 1."
 
@@ -163,7 +165,7 @@ def _masked_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> tuple[Te
 
 
 BEFORE = "A weight set to zero after the softmax leaves a row whose sum is not 1: the forbidden "
-BEFORE += "scores must be gone before it. Notebook 09, 'The future is not to be looked at'."
+BEFORE += f"scores must be gone before it. {FUTURE}"
 
 
 @lab.task(_masked_attention, without=KERNELS)

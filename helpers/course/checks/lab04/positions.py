@@ -10,6 +10,7 @@ from torch import Tensor
 
 from helpers.course.checks.comparing import Slips
 from helpers.course.checks.lab04.common import ask, lab
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
 from helpers.models import positions
 
@@ -21,7 +22,7 @@ def _order_gap(f: Callable[[Tensor], Tensor], x: Tensor, order: Tensor) -> float
 @lab.task(_order_gap)
 def order_gap(trial: Trial) -> None:
     moves = "The outputs move with the words: compare f of the shuffled words with the shuffled "
-    moves += "outputs of f, both in the same order. Notebook 09, 'A bag of words'."
+    moves += "outputs of f, both in the same order. " + see(9, "A bag of words")
 
     def try_on(f: Callable, x: Tensor, order: Tensor, rule: str, given: str) -> None:
         a, b = f(x[order]), f(x)[order]
@@ -80,8 +81,8 @@ LECTURE = [
 
 @lab.task(_sinusoidal_table)
 def sinusoidal_table(trial: Trial) -> None:
-    where = "Column 2i is a sine and column 2i + 1 a cosine of the same angle; notebook 10, 'The "
-    where += "sinusoid'."
+    where = "Column 2i is a sine and column 2i + 1 a cosine of the same angle. "
+    where += see(10, "The sinusoid")
     rows = "A row for each of T positions, a column for each of d_model dimensions."
     odd = "With an odd width the last sine has no cosine. How many pairs begin?"
 
@@ -145,7 +146,7 @@ def _rotate(x: Tensor, start: int = 0) -> Tensor:
 @lab.task(_rotate)
 def rotate(trial: Trial) -> None:
     where = "Features 2i and 2i + 1 are a point of the plane, and the angle is the position times "
-    where += "10000^(-2i/K). Notebook 10, 'RoPE: turn the queries and the keys'."
+    where += "10000^(-2i/K). " + see(10, "RoPE: turn the queries and the keys")
 
     place = "Row t of x has the position start + t; there are as many positions as rows."
 

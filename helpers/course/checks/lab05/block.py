@@ -14,18 +14,20 @@ from torch.nn import functional as F
 from helpers.course.checks.lab05.common import (
     BEFORE_OR_AFTER,
     DROPOUT,
+    ONE_PASS,
     fill,
     is_module,
     lab,
     seeded,
 )
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
 from helpers.models import blocks
 from helpers.models.attention import MultiHeadAttention
 from helpers.models.blocks import FeedForward
 
-NORMS = "Notebook 11, 'Norms'."
-STREAM = "Notebook 11, 'The residual stream'."
+NORMS = see(11, "Norms")
+STREAM = see(11, "The residual stream")
 
 
 class CourseNorm(blocks.LayerNorm):
@@ -267,7 +269,7 @@ def _block_as_a_whole(trial: Trial, x: Tensor, given: str) -> None:
         y[:, :2],
         "no position sees a later one",
         "A GPT's attention looks back only: MultiHeadAttention does so with causal=True, or with "
-        "a mask. Notebook 12, 'One pass, T predictions'.",
+        f"a mask. {ONE_PASS}",
         given="x changed from position 2 on; outputs of positions 0 and 1",
     )
     trial.equals(

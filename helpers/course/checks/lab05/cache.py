@@ -18,12 +18,13 @@ from helpers.course.checks.lab05.common import (
     seeded,
 )
 from helpers.course.checks.lab05.gpt import CourseGPT
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import NOTHING, Trial
 
 Cache = list[tuple[Tensor, Tensor]]
 
-CACHE = "Notebook 14, 'The cache'."
-SCALE = "Notebook 09, 'Why divide by the root of d_k'."
+CACHE = see(14, "The cache")
+SCALE = see(9, "Why divide by √d_k")
 SIZES = {"V": 7, "T": 12, "L": 2, "D": 8, "H": 2}
 
 

@@ -10,12 +10,14 @@ import torch
 from torch import nn
 
 from helpers.course.checks.lab import Lab
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
 
 lab = Lab("lab05")
 
-BEFORE_OR_AFTER = "Notebook 11, 'Before or after the addition'."
-DROPOUT = "Notebook 11, 'Dropout'."
+BEFORE_OR_AFTER = see(11, "Before or after the addition")
+ONE_PASS = see(12, "One pass, T predictions")
+DROPOUT = see(11, "Dropout")
 
 
 def fill(module: nn.Module, trial: Trial, scale: float = 0.5) -> nn.Module:

@@ -10,15 +10,16 @@ from torch.nn import functional as F
 
 from helpers.course.checks.comparing import differs
 from helpers.course.checks.lab05.common import DROPOUT, lab
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import NOTHING, TENSOR, Trial
 from helpers.learning import training
 
 Batch = tuple[Tensor, Tensor]
 
-WINDOWS = "Notebook 13, 'Windows'."
+WINDOWS = see(13, "Windows")
 LONGER = "The model reads tokens of shape (1, t) with t at most T: it has no positions beyond."
-LOSS = "Notebook 01, 'The loss'."
-BITS = "Notebook 01, 'Bits per what?'."
+LOSS = see(1, "The loss")
+BITS = see(1, "Bits per what?")
 
 
 def course_batch(tokens: Tensor, B: int, T: int, generator: torch.Generator) -> Batch:

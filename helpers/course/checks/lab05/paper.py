@@ -9,6 +9,7 @@ import torch
 
 from helpers.course.checks.comparing import Slips, known_slip
 from helpers.course.checks.lab05.common import lab
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import NOTHING, Trial
 
 
@@ -85,8 +86,8 @@ def by_hand(trial: Trial) -> None:
         "token embeddings": "One vector of D numbers for each of the V tokens.",
         "positions": "One vector of D numbers for each of the T places.",
         "one block": "Attention has four linear maps, the feed-forward layer two, and there are "
-        "two norms. What shape has each matrix, and how long is each bias? Notebook 12, 'Where the "
-        "parameters are'.",
+        "two norms. What shape has each matrix, and how long is each bias? "
+        + see(12, "Where the parameters are"),
         "all, tied": "Embeddings, positions, L blocks and one more norm at the end.",
         "all, untied": "As before, and a matrix of D x V for the output.",
     }

@@ -13,11 +13,12 @@ from torch.nn import functional as F
 from helpers.course.checks.lab05.common import DROPOUT, lab, seeded
 from helpers.course.checks.lab05.gpt import CourseGPT
 from helpers.course.checks.lab05.loss import Batch, Table, course_batch
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import NOTHING, Trial
 from helpers.data.sources import lagged_source
 from helpers.learning import training
 
-LOOP = "Notebook 13, 'The loop'."
+LOOP = see(13, "The loop")
 RATE = 0.5  # of the trials with plain gradient steps
 
 
