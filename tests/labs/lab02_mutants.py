@@ -639,7 +639,7 @@ def by_hand():
         rest = ["10" + bits[i : i + 6] for i in range(7 - n, len(bits), 6)]
         return [int(byte, 2) for byte in [first, *rest]]
 
-    given = check.by_hand_numbers()
+    given = check.numbers()
     bits = "".join(f"{byte:08b}"[skip:] for byte, skip in zip(given["C"], (4, 2, 2)))
     return {
         "bytes of A": utf8(given["A"]),
@@ -655,7 +655,7 @@ def by_hand():
         "tuples, and masks",
         """
 def by_hand():
-    g = check.by_hand_numbers()
+    g = check.numbers()
     a, b, c, d = (g[name] for name in "ABCD")
     sizes = {range(0x80): 1, range(0x80, 0x800): 2, range(0x800, 0x10000): 3}
     return {

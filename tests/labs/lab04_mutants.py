@@ -264,7 +264,13 @@ MASKED_ATTENTION = [
         "    weights = torch.where(some, stable_softmax(hidden), 0.0)",
         "was covered up afterwards",
     ),
-    Mutant("masked_attention", "k.T", "k.transpose(-2, -1)", "k.T", "the last two of k"),
+    Mutant(
+        "masked_attention",
+        "turned as a matrix",
+        "k.transpose(-2, -1)",
+        "k.transpose(0, 1)",
+        "the last two of k",
+    ),
     Mutant("masked_attention", "no factor", " / math.sqrt(q.shape[-1])", "", "square root of K"),
     Mutant(
         "masked_attention",
@@ -608,7 +614,7 @@ REWRITES = [
         "rounded to three decimals",
         """
 def by_hand():
-    s, v = check.three_numbers()
+    s, v = check.numbers().values()
     a = [round(1 / sum(math.exp(other - mine) for other in s), 5) for mine in s]
     b = 1 / (1 + math.exp(s[1] - s[0]))
     mean = round(a[0] * v[0] + a[1] * v[1] + a[2] * v[2], 3)
@@ -625,7 +631,7 @@ def by_hand():
         "with the numbers divided by the largest power",
         """
 def by_hand():
-    s, v = check.three_numbers()
+    s, v = check.numbers().values()
     def mean(n):
         top = max(s[:n])
         e = [math.e ** (x - top) for x in s[:n]]

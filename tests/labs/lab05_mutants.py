@@ -20,8 +20,8 @@ MUTANTS = [
     Mutant(
         "by_hand",
         "a matrix for every head",
-        "V, T, L, D, _ = check.configuration().values()\n    block = 4 * (D * D + D)",
-        "V, T, L, D, H = check.configuration().values()\n    block = 4 * (H * D * D + D)",
+        "V, T, L, D, _ = check.numbers().values()\n    block = 4 * (D * D + D)",
+        "V, T, L, D, H = check.numbers().values()\n    block = 4 * (H * D * D + D)",
         "Heads split the width",
     ),
     Mutant("by_hand", "no final norm", "block + 2 * D\n", "block\n", "follows the last block"),
@@ -876,7 +876,7 @@ REWRITES = [
         "part by part",
         """
 def by_hand():
-    sizes = check.configuration()
+    sizes = check.numbers()
     V, T, L, D = (sizes[name] for name in "VTLD")
     attention, feed_forward, norm = 4 * D * (D + 1), 8 * D * D + 5 * D, 2 * D
     one = attention + feed_forward + 2 * norm
@@ -891,7 +891,7 @@ def by_hand():
         "counted in a model",
         """
 def by_hand():
-    V, T, L, D, H = check.configuration().values()
+    V, T, L, D, H = check.numbers().values()
     block = nn.TransformerEncoderLayer(D, H, 4 * D)
     one = sum(p.numel() for p in block.parameters())
     tied = (V + T) * D + L * one + 2 * D

@@ -350,8 +350,8 @@ def _quiet() -> Iterator[None]:
 @contextmanager
 def _time_limit(seconds: float) -> Iterator[None]:
     """Calls that a check watches take at most so long; complaints still name the usual limit."""
-    usual = trial._time_limit
-    with mock.patch.object(trial, "_time_limit", lambda own: usual(min(own, seconds))):
+    usual = trial.time_limit
+    with mock.patch.object(trial, "time_limit", lambda own: usual(min(own, seconds))):
         yield
 
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import torch
 
-from helpers.course.checks.trial import BORROWED, LEFT_ALONE, Complaint, NotAttempted, Trial
+from helpers.course.checks.trial import LEFT_ALONE, Complaint, NotAttempted, Trial
+from helpers.course.checks.watching import BORROWED
 from helpers.display.figures import publish
 
 MARKING_TRIALS = 3

@@ -1,9 +1,8 @@
-"""Checks of lab 01: perplexity, counts, and both on paper."""
+"""Checks of lab 01: perplexity and counts."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
 
 import torch
 
@@ -15,6 +14,7 @@ from helpers.course.checks.lab01.common import (
     is_rows,
     lab,
 )
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
 
 
@@ -26,7 +26,7 @@ def _perplexity(probabilities: list[float]) -> float:
 
 @lab.task(_perplexity)
 def perplexity(trial: Trial) -> None:
-    hint = "The N-th root of 1 / (p1 p2 ... pN); notebook 01, 'Perplexity'."
+    hint = f"The N-th root of 1 / (p1 p2 ... pN). {see(1, 'Perplexity')}"
     for given, value in (([0.5, 0.25, 0.125], 4.0), ([0.1] * 7, 10.0), ([1.0], 1.0)):
         rule = "ten equally likely digits have perplexity 10" if value == 10 else "by hand"
         trial.equals(trial.call(list(given)), value, rule, hint, given=given)
@@ -44,7 +44,8 @@ def perplexity(trial: Trial) -> None:
 
 @lab.task(course_counts)
 def count_ngrams(trial: Trial) -> None:
-    hint = "An n-gram is a context of n - 1 characters and the one that follows it; notebook 02."
+    hint = "An n-gram is a context of n - 1 characters and the one that follows it. "
+    hint += see(2, "n-grams by maximum likelihood")
 
     def try_on(text: str, n: int, rule: str, hint: str) -> None:
         got = trial.call(text, n)
@@ -70,7 +71,8 @@ def maximum_likelihood(trial: Trial) -> None:
         trial.call(counts, "a"),
         {"b": 0.75, "c": 0.25},
         "relative frequencies",
-        "c(a b) over the count of everything that follows a, not over the whole text; notebook 02.",
+        "c(a b) over the count of everything that follows a, not over the whole text. "
+        + see(2, "n-grams by maximum likelihood"),
         given=f"{counts}, context 'a'",
     )
     hint = "Maximum likelihood would divide 0 by 0 there; and do not make an entry by looking."
@@ -90,44 +92,3 @@ def maximum_likelihood(trial: Trial) -> None:
             SUM,
             given=f"random counts, context {context!r}",
         )
-
-
-def by_hand_text() -> str:
-    """The text of the task on paper, from the class's variant: four a, two b, one or two c."""
-    generator = lab.generator("by hand")
-    letters = list("aaaabbc" + "abc"[int(torch.randint(3, (1,), generator=generator))])
-    order = torch.randperm(len(letters), generator=generator).tolist()
-    return "".join(letters[i] for i in order)
-
-
-def _by_hand() -> dict[str, float]:
-    text = by_hand_text()
-    unigram = Counter(text)
-    pairs = course_counts(text, 2).get("a", Counter())
-    follows = sum(pairs.values())
-    return {
-        "P(a)": unigram["a"] / len(text),
-        "P(b | a)": pairs["b"] / follows,
-        "P(b | a), add-1": (pairs["b"] + 1) / (follows + 3),
-        "perplexity of 'ab'": (unigram["a"] / len(text) * (pairs["b"] + 1) / (follows + 3)) ** -0.5,
-    }
-
-
-@lab.task(_by_hand, uses=["check"], without=["_by_hand", "fallback"])
-def by_hand(trial: Trial) -> None:
-    hints = {
-        "P(a)": "How many of the characters are an a?",
-        "P(b | a)": "Of the characters that follow an a, how many are b? The last one has no "
-        "follower.",
-        "P(b | a), add-1": "Add one to each of the three counts: what does their sum become?",
-        "perplexity of 'ab'": "P(a) times the smoothed P(b | a); then the square root of 1 / that.",
-    }
-    got, expected = trial.call(), _by_hand()
-    text = f"the text {by_hand_text()!r}, symbols a, b, c"
-    trial.named(got, expected)
-    for name, value in expected.items():
-        trial.holds(_close(got[name], value), name, hints[name], given=text, got=got[name])
-
-
-def _close(got: object, expected: float) -> bool:
-    return isinstance(got, int | float) and abs(got - expected) < 6e-4

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import torch
 
 from helpers.course.checks.lab01.common import EMPTY, Distribution, lab
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
 
 
@@ -28,7 +29,8 @@ def bits_per_character(trial: Trial) -> None:
         trial.call(lambda context: dict.fromkeys("abcdefgh", 1 / 8), "badcafe", 3),
         3.0,
         "eight equally likely characters cost 3 bits each",
-        "Bits are logarithms to base 2, and the mean is over the characters; notebook 01.",
+        "Bits are logarithms to base 2, and the mean is over the characters. "
+        + see(1, "Bits per what?"),
         given="a model of eight equally likely characters, 'badcafe', n = 3",
     )
     seen: list[str] = []

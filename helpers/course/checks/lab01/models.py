@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from helpers.course.checks.lab01.common import Distribution, course_counts, is_rows, lab
 from helpers.course.checks.lab01.measuring import course_bits
 from helpers.course.checks.lab01.smoothing import course_mixture
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
 
 
@@ -39,7 +40,7 @@ def choose(trial: Trial) -> None:
             _choose(train, validation, vocabulary, orders, weights),
             "the setting with the fewest bits on the validation text",
             "Count on the training text, measure on the other, and try every pair; the longest "
-            "context is not the best one. Notebook 02, 'Which n?'.",
+            "context is not the best one. " + see(2, "Perplexity against n"),
             given="two short texts, orders 1, 2, 3, 5, weights 0.2 and 0.9",
         )
 
@@ -62,7 +63,7 @@ def _kneser_ney(text: str, vocabulary: str, discount: float) -> dict[str, Distri
 
 @lab.task(_kneser_ney)
 def kneser_ney(trial: Trial) -> None:
-    where = "Notebook 02, 'Kneser-Ney'."
+    where = see(2, "Kneser-Ney: in how many contexts?")
     text = "abacabad"
     got = trial.call(text, "abcd", 0.5)
     given = f"the text {text!r}, vocabulary 'abcd', discount 0.5"

@@ -10,6 +10,7 @@ from helpers.course.checks.lab01.common import (
     course_likelihood,
     lab,
 )
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
 
 
@@ -58,7 +59,7 @@ def course_mixture(tables: list[Counts], context: str, vocabulary: str, weight: 
 
 @lab.task(course_mixture)
 def interpolate(trial: Trial) -> None:
-    where = "Notebook 02, 'Interpolation'."
+    where = see(2, "Interpolation and backoff")
     tables = [course_counts("abab", n) for n in (1, 2)]
     uniform = f"The lowest order mixes with 1 / V, V the size of the vocabulary. {where}"
     trial.equals(

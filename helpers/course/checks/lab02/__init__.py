@@ -1,13 +1,11 @@
 """Checks of lab 02: byte-pair encoding and WordPiece."""
 
 # The tasks are registered in this order.
+from helpers.course.checks.lab02.common import lab
+from helpers.course.checks.lab02.paper import by_hand, by_hand_text, numbers
 from helpers.course.checks.lab02.training import (
     PATTERN,
-    by_hand,
-    by_hand_numbers,
-    by_hand_text,
     count_pairs,
-    lab,
     merge,
     split_words,
     train_merges,

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import math
 
+from helpers.course.checks.comparing import differs
 from helpers.course.checks.lab02 import reference as ours
-from helpers.course.checks.lab02.extras import (
-    alike,
-    any_text,
-    expect_kind,
-    random_text,
-)
-from helpers.course.checks.lab02.training import (
-    PATTERN,
-    lab,
-)
-from helpers.course.checks.trial import Trial, differs
+from helpers.course.checks.lab02.common import alike, any_text, expect_kind, lab, random_text
+from helpers.course.checks.lab02.training import PATTERN
+from helpers.course.checks.pointers import see
+from helpers.course.checks.trial import Trial
 from helpers.data.bpe import BPETokenizer
 
-GPT2 = "Notebook 03, 'What GPT-2 added'."
+GPT2 = see(3, "What GPT-2 added")
 
 
 @lab.task(ours.encode_word)
@@ -140,14 +134,13 @@ def decode(trial: Trial) -> None:
 
 @lab.task(ours.measure)
 def measure(trial: Trial) -> None:
+    size = see(3, "How large a vocabulary?")
     hints = {
         "tokens per word": "Tokens over words, not the other way round; a word is what text.split()"
-        " gives: also two blanks or a line break stand between two words. Notebook 03, 'How large "
-        "a vocabulary?'.",
-        "bytes per token": "Bytes over tokens; é is one character and two bytes in UTF-8. Notebook "
-        "03, 'How large a vocabulary?'.",
+        f" gives: also two blanks or a line break stand between two words. {size}",
+        "bytes per token": f"Bytes over tokens; é is one character and two bytes in UTF-8. {size}",
         "bits per byte": "How many nats does the whole text cost? How many bits are that, at ln 2 "
-        "nats each? Then share them among the bytes. Notebook 01, 'Bits per what?'.",
+        "nats each? Then share them among the bytes. " + see(1, "Bits per what?"),
     }
     error = "Read the kind of error. A list and bytes are no numbers; len says how long they are."
     whole = "That is nearly it: hand the number back as it is, not rounded."
@@ -165,7 +158,7 @@ def measure(trial: Trial) -> None:
 
 @lab.task(ours.wordpiece)
 def wordpiece(trial: Trial) -> None:
-    where = "Notebook 03, 'WordPiece, BERT's variant'."
+    where = see(3, "WordPiece, BERT's variant")
     longest = f"From where you stand, try the whole rest first, then ever shorter pieces. {where}"
     mark = f"The first piece stands without ##, every later one with it, in the set too. {where}"
     empty = "Read the kind of error; what if at some place no piece fits?"

@@ -1,4 +1,4 @@
-"""Checks of lab 02, tasks 1 to 5: bytes on paper, pairs, merges, words and training.
+"""Checks of lab 02, tasks 2 to 5: pairs, merges, words and training.
 
 Texts are strings and ids whole numbers: 0 to 255 are the bytes, numbered as in GPT-2, and
 ``256 + i`` is the token that merge ``i`` makes. Words are a dictionary that maps a word, a tuple of
@@ -12,64 +12,24 @@ from collections import Counter
 from collections.abc import Mapping
 from numbers import Integral
 
-from helpers.course.checks.lab import Lab
+from helpers.course.checks.comparing import differs
+from helpers.course.checks.describing import describe
 from helpers.course.checks.lab02 import reference as ours
-from helpers.course.checks.lab02.extras import (
+from helpers.course.checks.lab02.common import (
     alike,
     any_text,
     expect_kind,
-    on_paper,
-    on_paper_answers,
-    on_paper_hint,
+    lab,
     random_text,
     random_words,
 )
-from helpers.course.checks.trial import Complaint, Trial, describe, differs
+from helpers.course.checks.pointers import see
+from helpers.course.checks.trial import Complaint, Trial
 from helpers.data.bpe import BPETokenizer
 
-lab = Lab("lab02")
-
-BY_HAND = "Notebook 03, 'Byte-pair encoding by hand'."
-DOES_IT_ALL = [
-    "encode",
-    "decode",
-    "bytes",
-    "bytearray",
-    "_by_hand",
-    "on_paper_answers",
-    "ours",
-    "fallback",
-]
+BY_HAND = see(3, "Byte-pair encoding by hand")
 PATTERN = ours.PATTERN
 SLOWER = 25  # times the processor time that a plain loop takes
-
-
-def by_hand_numbers() -> dict[str, object]:
-    """The numbers of the task on paper, from the class's variant."""
-    return on_paper(lab.generator("by hand"))
-
-
-def by_hand_text() -> str:
-    """The same, as the student reads them."""
-    given = by_hand_numbers()
-    a, b = (f"U+{given[name]:04X} ({chr(given[name])})" for name in "AB")
-    c = " ".join(f"0x{byte:02X}" for byte in given["C"])
-    d = " ".join(f"U+{point:04X}" for point in given["D"])
-    shown = "".join(map(chr, given["D"]))
-    return f"A is {a}.\nB is {b}.\nC has the bytes {c}.\nD is {d}, shown as {shown}"
-
-
-def _by_hand() -> dict[str, object]:
-    return on_paper_answers(by_hand_numbers())
-
-
-@lab.task(_by_hand, uses=["check"], without=DOES_IT_ALL)
-def by_hand(trial: Trial) -> None:
-    got, expected = trial.call(), _by_hand()
-    trial.named(got, expected)
-    for name, value in expected.items():
-        hint = on_paper_hint(name, got[name], value)
-        trial.holds(not hint, name, hint, given=by_hand_text(), got=got[name])
 
 
 @lab.task(ours.count_pairs)

@@ -1,13 +1,9 @@
 """Checks of lab 03: a recurrent network on honest parentheses."""
 
 # The tasks are registered in this order.
-from helpers.course.checks.lab03.language import (
-    balanced,
-    by_hand,
-    by_hand_numbers,
-    draw_balanced,
-    lab,
-)
+from helpers.course.checks.lab03.common import lab
+from helpers.course.checks.lab03.paper import by_hand, numbers
+from helpers.course.checks.lab03.language import balanced, draw_balanced
 from helpers.course.checks.lab03.negatives import shortcut_accuracy, unbalance
 from helpers.course.checks.lab03.network import ElmanCell, backward_through_time, last_states
 from helpers.course.checks.lab03.training import error_by_length, fit

@@ -1,100 +1,16 @@
-"""Checks of lab 03, first part: the network on paper, and the language of coloured parentheses.
-
-A sequence is a list of whole numbers: 0 to 4 open a parenthesis, 9 - i closes the one that i
-opened. ``uniform()`` gives a random number from 0 up to, but not including, 1.
-"""
+"""Checks of lab 03, second part: the language of coloured parentheses."""
 
 from __future__ import annotations
 
-import math
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping
 
-import torch
-
-from helpers.course.checks.lab import Lab
-from helpers.course.checks.trial import NOTHING, Complaint, Trial
+from helpers.course.checks.lab03.common import Uniform, answered, is_sequence, lab, uniform_of
+from helpers.course.checks.pointers import see
+from helpers.course.checks.trial import Trial
 from helpers.data.parentheses import is_balanced
 
-lab = Lab("lab03")
-
-Uniform = Callable[[], float]
-
 DRAWS = 1500
-
-
-def answered(got: object, given: object = "") -> None:
-    """Something comes back.
-
-    Raises:
-        Complaint: it is None.
-    """
-    if got is None:
-        raise Complaint("an answer comes back", NOTHING, str(given), "None")
-
-
-def by_hand_numbers() -> dict[str, float | list[float]]:
-    """The network of the task on paper, from the class's variant: one unit, three symbols."""
-    generator = lab.generator("by hand")
-
-    def tenths(low: int, high: int) -> float:
-        return int(torch.randint(low, high + 1, (1,), generator=generator)) / 10
-
-    while True:
-        n = {
-            "w_x": tenths(6, 15),
-            "w_h": tenths(4, 9),
-            "b": -tenths(1, 4),
-            "x": [-tenths(5, 12), tenths(6, 15), tenths(6, 15)],
-            "w_y": -tenths(4, 12),
-            "b_y": tenths(3, 9),
-        }
-        found = _elman(n)
-        if found["h_2"] >= 0.3 and found["h_3"] != found["h_2"] and found["logit"] < -0.15:
-            return n
-
-
-def _elman(n: Mapping) -> dict[str, float]:
-    h, states = 0.0, {}
-    for t, x in enumerate(n["x"], 1):
-        states[f"h_{t}"] = h = max(0.0, n["w_x"] * x + n["w_h"] * h + n["b"])
-    logit = n["w_y"] * h + n["b_y"]
-    return {**states, "logit": logit, "P(balanced)": 1 / (1 + math.exp(-logit))}
-
-
-def _by_hand() -> dict[str, float]:
-    return _elman(by_hand_numbers())
-
-
-@lab.task(_by_hand, uses=["check"], without=["_by_hand", "_elman", "fallback"])
-def by_hand(trial: Trial) -> None:
-    where = "Notebook 06, 'The lecture's network and its data'."
-    hints = {
-        "h_1": f"h_0 is 0. What does ReLU make of a negative number? {where}",
-        "h_2": f"Step 2 has the same three weights; what is left of step 1 in it? {where}",
-        "h_3": f"Step 3 reads its own x, and w_h times the state after step 2; then b. {where}",
-        "logit": "The output is linear: w_y times the last state, plus b_y, and no ReLU. A logit "
-        "may be negative.",
-        "P(balanced)": "The logistic function of the logit z: 1 / (1 + e^-z), between 0 and 1.",
-    }
-    got, expected = trial.call(), _by_hand()
-    given = ", ".join(f"{name} = {value}" for name, value in by_hand_numbers().items())
-    trial.named(got, expected)
-    numbers = {name: _number(value) for name, value in got.items()}
-    for name, number in numbers.items():
-        hint = f"What stands at {name!r} is no number; write it without quotation marks."
-        trial.holds(number is not None, "five numbers", hint, got=repr(got[name]))
-    for name, value in expected.items():
-        close = abs(numbers[name] - value) < 6e-4
-        trial.holds(close, name, hints[name], given=given, got=got[name])
-
-
-def _number(value: object) -> float | None:
-    try:
-        return None if isinstance(value, str) else float(value)
-    except (TypeError, ValueError, RuntimeError):
-        return None
 
 
 def _balanced(sequence: list[int]) -> bool:
@@ -103,7 +19,7 @@ def _balanced(sequence: list[int]) -> bool:
 
 @lab.task(_balanced)
 def balanced(trial: Trial) -> None:
-    where = "Notebook 06, 'The rule'."
+    where = see(6, "The rule")
     colour = f"What closes i is 9 - i, and nothing else does. {where}"
     early = f"What can a closing close where nothing is open? {where}"
     left = f"Is anything still open when the sequence ends? {where}"
@@ -208,23 +124,6 @@ def draw_balanced(trial: Trial) -> None:
         given=f"{DRAWS} draws of length 4",
         got={f"opens {pair}": n for pair, n in colours.most_common(3)},
         expected=f"about {DRAWS // 25} of each of the 25 pairs of colours",
-    )
-
-
-def uniform_of(trial: Trial) -> Uniform:
-    """Random numbers from the trial's."""
-    return random.Random(trial.integer(0, 2**31)).random
-
-
-def is_sequence(trial: Trial, got: object, given: object) -> None:
-    """It is a list of symbols."""
-    whole = isinstance(got, list) and all(type(symbol) is int for symbol in got)
-    trial.holds(
-        whole and all(0 <= symbol <= 9 for symbol in got),
-        "a list of whole numbers from 0 to 9",
-        "0 to 4 open, and 9 - i closes what i opened; plain numbers, as int(...) makes them.",
-        given=given,
-        got=got,
     )
 
 

@@ -1,7 +1,7 @@
-"""Checks of lab 03, second part: honest negatives, and what a shortcut reaches.
+"""Checks of lab 03, third part: honest negatives, and what a shortcut reaches.
 
 A labelled set is a list of pairs (sequence, whether it is balanced); for sequences see
-``language``.
+``common``.
 """
 
 from __future__ import annotations
@@ -12,14 +12,9 @@ from collections.abc import Callable, Hashable, Sequence
 
 import torch
 
-from helpers.course.checks.lab03.language import (
-    Uniform,
-    answered,
-    course_draw_balanced,
-    is_sequence,
-    lab,
-    uniform_of,
-)
+from helpers.course.checks.lab03.common import Uniform, answered, is_sequence, lab, uniform_of
+from helpers.course.checks.lab03.language import course_draw_balanced
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
 from helpers.data.parentheses import depths, is_balanced
 
@@ -44,7 +39,7 @@ def _unbalance(sequence: list[int], uniform: Uniform) -> list[int] | None:
 
 @lab.task(_unbalance)
 def unbalance(trial: Trial) -> None:
-    where = "Notebook 06, 'Negatives that leave one way'."
+    where = see(6, "Negatives that leave one way")
     inner = (
         "A closing right behind an opening, or the last symbol, gives an exchange away to who "
         f"looks at neighbours or at the ends: both closings need a closing on either side. {where}"
@@ -141,7 +136,7 @@ def _shortcut_accuracy(
 @lab.task(_shortcut_accuracy)
 def shortcut_accuracy(trial: Trial) -> None:
     a, b, c = [0, 9], [0, 8, 0, 8], [1, 8, 0, 9, 2, 7]  # of length 2, 4 and 6
-    where = "Notebook 06, 'But did it learn?'."
+    where = see(6, "But did it learn?")
 
     def try_on(feature, train: LabelledSet, test: LabelledSet, rule: str, hint: str, error=""):
         given = "training: " + _tally(feature, train) + "; test: " + _tally(feature, test)

@@ -1,28 +1,15 @@
-"""Checks of lab 03, third part: a recurrent cell, a padded batch, the gradient through time."""
+"""Checks of lab 03, fourth part: a recurrent cell, a padded batch, the gradient through time."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from helpers.course.checks.lab03.language import answered, lab
+from helpers.course.checks.lab03.common import answered, lab, run_with_hints
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Complaint, Trial
-
-
-def run_with_hints(
-    trial: Trial, function: Callable, *arguments: Any, hints: Mapping[str, str], given: str
-) -> Any:
-    """As ``trial.run``; an error gets the first hint whose key is among its words."""
-    try:
-        return trial.run(function, *arguments, given=given)
-    except Complaint as wrong:
-        fitting = [hint for words, hint in hints.items() if words in wrong.got]
-        wrong.hint = [*fitting, wrong.hint][0]
-        raise
 
 
 class CourseElmanCell(nn.Module):
@@ -39,7 +26,7 @@ class CourseElmanCell(nn.Module):
 
 @lab.task(CourseElmanCell, without=["RNNCell", "RNN", "RNNBase", "rnn_relu_cell"])
 def ElmanCell(trial: Trial) -> None:
-    where = "Notebook 06, 'The lecture's network and its data'."
+    where = see(6, "The lecture's network and its data")
     with torch.random.fork_rng():
         cell = trial.call(3, 4, hint="Call super().__init__() before you make layers.")
         small = trial.call(1, 1)
@@ -254,7 +241,7 @@ def _backward_through_time(
 
 @lab.task(_backward_through_time, without=["backward", "grad", "autograd"])
 def backward_through_time(trial: Trial) -> None:
-    where = "Notebook 05, 'Backpropagation through time'."
+    where = see(5, "Backpropagation through time")
     begin = (
         "What is the derivative of half a square? Then comes the slope of tanh at the last step, "
         f"which is known from h_T. {where}"

@@ -1,4 +1,4 @@
-"""Checks of lab 03, fourth part: the training loop, and the error by length.
+"""Checks of lab 03, fifth part: the training loop, and the error by length.
 
 Tokens (B, T) are rows of symbols 0 to 9, filled up at their ends with 10; labels are 1 where a row
 is balanced. A classifier maps tokens to one logit per row, (B,), positive where it says "balanced".
@@ -13,12 +13,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from helpers.course.checks.lab03.language import answered, lab
-from helpers.course.checks.lab03.network import (
-    CourseElmanCell,
-    course_last_states,
-    run_with_hints,
-)
+from helpers.course.checks.lab03.common import answered, lab, run_with_hints
+from helpers.course.checks.lab03.network import CourseElmanCell, course_last_states
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
 
 Batches = Sequence[tuple[Tensor, Tensor]]
@@ -147,7 +144,7 @@ def _first_step(trial: Trial, run: Callable, batches: Batches) -> None:
     else:
         hint = (
             "What the model gives are logits, and the labels are 0 and 1 as floating-point "
-            "numbers. Notebook 06, 'The lecture's network and its data'."
+            "numbers. " + see(6, "The lecture's network and its data")
         )
     trial.equals(used[0], ours[0], rule, hint, given="one batch of six rows", tolerance=1e-4)
     pairs = zip(model.parameters(), our_model.parameters(), strict=True)
@@ -172,7 +169,7 @@ def _clipping(trial: Trial, run: Callable, batches: Batches) -> None:
     norm, given = float(used[0].norm()), "clip = 0.05"
     rule = "the gradient that is used has at most the norm clip"
     order = "Clip after backward and before the step: earlier there is nothing to clip."
-    where = "Notebook 05, 'Vanishing and exploding gradients'."
+    where = see(5, "Vanishing and exploding gradients")
     got, least = f"a norm of {norm:.4g}", "a norm of 0.05"
     trial.holds(norm < 0.0501, rule, f"{order} All weights count as one vector. {where}",
                 given=given, got=got, expected=least)  # fmt: skip

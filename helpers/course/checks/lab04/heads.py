@@ -12,18 +12,21 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from helpers.course.checks.lab04.hints import (
+from helpers.course.checks.comparing import Slips
+from helpers.course.checks.describing import describe
+from helpers.course.checks.lab04.common import (
     KERNELS,
     MEANING,
     SCALE,
     ask,
     gradients_of,
-    hint_for,
+    in_double,
     lab,
     output_and_weights,
 )
 from helpers.course.checks.lab04.one_head import causal_mask, masked_attention
-from helpers.course.checks.trial import Trial, describe
+from helpers.course.checks.pointers import see
+from helpers.course.checks.trial import Trial
 
 MAPS = ("query", "key", "value", "output")
 
@@ -32,9 +35,10 @@ def _split_heads(x: Tensor, n_heads: int) -> Tensor:
     return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 
 
+HEADS = see(9, "Several heads at once")
 RESHAPED = "The shape is right and the numbers are mixed: a reshape alone takes them in the order "
 RESHAPED += "in which they lie, so it does not exchange dimensions. Every head needs a part of "
-RESHAPED += "each word; notebook 09, 'Several heads at once'."
+RESHAPED += f"each word. {HEADS}"
 INTERLEAVED = "A head gets K neighbouring features, not every H-th one: in which order do H and K "
 INTERLEAVED += "stand?"
 SWAPPED = "The numbers are right and two dimensions stand in the wrong places: which two?"
@@ -45,22 +49,22 @@ VIEW += "reshape copies them then."
 
 @lab.task(_split_heads)
 def split_heads(trial: Trial) -> None:
-    where = "(B, T, D) becomes (B, H, T, K), D = H K; notebook 09, 'Several heads at once'."
+    where = f"(B, T, D) becomes (B, H, T, K), D = H K. {HEADS}"
 
     def try_on(x: Tensor, H: int, rule: str) -> None:
         B, T, _ = x.shape
         uncrossed = x.reshape(B, T, H, -1)
-        mistakes = [
-            (SWAPPED, uncrossed),
-            (SWAPPED, uncrossed.permute(0, 2, 3, 1)),
-            (RESHAPED, x.reshape(B, H, T, -1)),
-            (RESHAPED, x.mT.reshape(B, H, T, -1)),
-            (INTERLEAVED, x.reshape(B, T, -1, H).permute(0, 3, 1, 2)),
+        slips = [
+            (uncrossed, SWAPPED),
+            (uncrossed.permute(0, 2, 3, 1), SWAPPED),
+            (x.reshape(B, H, T, -1), RESHAPED),
+            (x.mT.reshape(B, H, T, -1), RESHAPED),
+            (x.reshape(B, T, -1, H).permute(0, 3, 1, 2), INTERLEAVED),
         ]
         given = f"x = {describe(x)}, {H} heads"
         got = ask(trial, x, H, given=given, hint=where)
         expected = _split_heads(x, H)
-        trial.equals(got, expected, rule, hint_for(got, mistakes, where), given=given)
+        trial.equals(got, expected, rule, where, slips=in_double(expected, slips), given=given)
 
     words = torch.tensor([[[0.0, 1, 2, 3], [10, 11, 12, 13], [20, 21, 22, 23]]]).double()
     try_on(words, 2, "three words of four features, by hand")
@@ -80,16 +84,16 @@ def merge_heads(trial: Trial) -> None:
 
     def try_on(x: Tensor, rule: str) -> None:
         B, H, T, K = x.shape
-        mistakes = [
-            (RESHAPED, x.reshape(B, T, H * K)),
-            (INTERLEAVED, x.permute(0, 2, 3, 1).reshape(B, T, H * K)),
-            (RESHAPED, x.mT.reshape(B, T, H * K)),
-            (SWAPPED, x.transpose(1, 2)),
-            *((ADDED, value) for value in (x.sum(1), x.mean(1))),
+        slips = [
+            (x.reshape(B, T, H * K), RESHAPED),
+            (x.permute(0, 2, 3, 1).reshape(B, T, H * K), INTERLEAVED),
+            (x.mT.reshape(B, T, H * K), RESHAPED),
+            (x.transpose(1, 2), SWAPPED),
+            *((value, ADDED) for value in (x.sum(1), x.mean(1))),
         ]
         got = ask(trial, x, given=f"x = {describe(x)}", hint=VIEW)
         expected, given = _merge_heads(x), f"x = {describe(x)}"
-        trial.equals(got, expected, rule, hint_for(got, mistakes, where), given=given)
+        trial.equals(got, expected, rule, where, slips=in_double(expected, slips), given=given)
 
     words = torch.tensor([[[[0.0, 1], [10, 11], [20, 21]], [[2, 3], [12, 13], [22, 23]]]]).double()
     try_on(words, "two heads, by hand")
@@ -188,47 +192,45 @@ def _one_head(trial: Trial) -> None:
 
 
 def _same(trial, mine, ours, x: Tensor, mask: Tensor, rule: str, given: str) -> None:
-    """Output and weights of both; known mistakes get their own hint."""
-    where = "Project, split, attend, merge, project; notebook 09, 'Several heads at once'."
+    """Output and weights of both; known slips get their own hint."""
+    where = f"Project, split, attend, merge, project. {HEADS}"
     with torch.no_grad():
         output, weights = ours(x, mask)
         hint = f"{where} Print the shapes."
         got = ask(trial, x, mask, function=mine, given=given, hint=hint)
-        known_weights, known_outputs = _mistakes(ours, x, mask)
+        of_weights, of_outputs = _slips(ours, x, mask)
     mine_output, mine_weights = output_and_weights(trial, got, output, weights)
-    hint = hint_for(mine_weights, known_weights, f"{where} Weights are (B, H, T, T).")
-    trial.equals(mine_weights, weights, rule, hint, given=f"{given}: the weights")
-    hint = hint_for(mine_output, known_outputs, where)
-    trial.equals(mine_output, output, rule, hint, given=f"{given}: the output")
+    hint, slips = f"{where} Weights are (B, H, T, T).", in_double(weights, of_weights)
+    trial.equals(mine_weights, weights, rule, hint, slips=slips, given=f"{given}: the weights")
+    slips = in_double(output, of_outputs)
+    trial.equals(mine_output, output, rule, where, slips=slips, given=f"{given}: the output")
 
 
-def _mistakes(
-    ours: _MultiHead, x: Tensor, mask: Tensor
-) -> tuple[list[tuple[str, Tensor]], list[tuple[str, Tensor]]]:
-    """What known mistakes give: (hint, weights) and (hint, output)."""
+def _slips(ours: _MultiHead, x: Tensor, mask: Tensor) -> tuple[Slips, Slips]:
+    """The known slips, those of the weights and those of the output."""
     (q, k, v), H, K = ours.heads(x), ours.n_heads, x.shape[-1] // ours.n_heads
     attend, merge = masked_attention.fallback, merge_heads.fallback
     roles = "Queries and keys have exchanged their roles: a row of weights belongs to a query."
     own = "Queries and keys are two projections of x, each with a map of its own."
     weights = [
-        (f"{SCALE} K is d_model / H, not d_model.", attend(q * H**-0.5, k, v, mask)[1]),
-        (SCALE, attend(q * K**0.5, k, v, mask)[1]),
-        (f"{SCALE} Here that is done twice.", attend(q * K**-0.5, k, v, mask)[1]),
-        (roles, attend(k, q, v, mask)[1]),
-        *((own, attend(y, y, v, mask)[1]) for y in (q, k)),
-        ("The mask does nothing here.", attend(q, k, v, torch.ones_like(mask))[1]),
-        (MEANING, attend(q, k, v, ~mask)[1]),
+        (attend(q * H**-0.5, k, v, mask)[1], f"{SCALE} K is d_model / H, not d_model."),
+        (attend(q * K**0.5, k, v, mask)[1], SCALE),
+        (attend(q * K**-0.5, k, v, mask)[1], f"{SCALE} Here that is done twice."),
+        (attend(k, q, v, mask)[1], roles),
+        *((attend(y, y, v, mask)[1], own) for y in (q, k)),
+        (attend(q, k, v, torch.ones_like(mask))[1], "The mask does nothing here."),
+        (attend(q, k, v, ~mask)[1], MEANING),
     ]
     unprojected = split_heads.fallback(x, H)
     heads, *others = (attend(q, k, y, mask)[0] for y in (v, unprojected, q, k))
     values = "Values are projections of x too, by W_V."
     missing = "The heads stand side by side; W_O, which mixes them, is missing."
     outputs = [
-        (missing, merge(heads)),
-        (RESHAPED, ours.output(heads.reshape(x.shape))),
-        ("This is x plus the attention; that sum is made outside.", x + ours.output(merge(heads))),
-        *((values, ours.output(merge(other))) for other in others),
-        ("The output is still split into heads.", heads),
+        (merge(heads), missing),
+        (ours.output(heads.reshape(x.shape)), RESHAPED),
+        (x + ours.output(merge(heads)), "This is x plus the attention; that sum is made outside."),
+        *((ours.output(merge(other)), values) for other in others),
+        (heads, "The output is still split into heads."),
     ]
     return weights, outputs
 
@@ -259,6 +261,6 @@ def _turned(trial: Trial, mine: nn.Module, ours: _MultiHead, x: Tensor, mask: Te
         trial.equals(seen, [tuple(q.shape)] * 2, rule, hint, given=f"{given}: what it was given")
         output, weights = output_and_weights(trial, got, *expected)
         unused = "turn changes nothing in place: what it hands back is the turned vector."
-        hint = hint_for(weights, [(unused, ours(x, mask)[1])], hint)
-        trial.equals(weights, expected[1], rule, hint, given=f"{given}: the weights")
+        slips = in_double(expected[1], [(ours(x, mask)[1], unused)])
+        trial.equals(weights, expected[1], rule, hint, slips=slips, given=f"{given}: the weights")
         trial.equals(output, expected[0], rule, hint, given=f"{given}: the output")

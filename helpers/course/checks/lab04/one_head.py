@@ -1,4 +1,4 @@
-"""Checks of lab 04, tasks 1 to 5: softmax, attention and masks.
+"""Checks of lab 04, tasks 2 to 5: softmax, attention and masks.
 
 Shape letters: B batch, T queries, S keys, H heads, D d_model, K width of a head. A mask has one
 meaning: True = may attend. Checks compute in float64.
@@ -11,97 +11,23 @@ import math
 import torch
 from torch import Tensor
 
-from helpers.course.checks.lab04.hints import (
+from helpers.course.checks.describing import describe
+from helpers.course.checks.lab04.common import (
+    FUTURE,
     KERNELS,
     MEANING,
     SCALE,
     ask,
     gradients_of,
-    hint_for,
+    in_double,
     lab,
     output_and_weights,
 )
-from helpers.course.checks.trial import NOTHING, TENSOR, Trial, describe
+from helpers.course.checks.pointers import see
+from helpers.course.checks.trial import Trial
 from helpers.models import attention as course
 
 SOFTMAX = ("softmax", "log_softmax", "Softmax", "LogSoftmax", "softmin", "Softmin", "logsumexp")
-
-
-def three_numbers() -> tuple[list[int], list[int]]:
-    """Scores and values of the task on paper, from the class's variant."""
-    generator = lab.generator("by hand")
-    # Of these numbers no three make the result of a known mistake the right one.
-    scores, values = (
-        [numbers[i] for i in torch.randperm(4, generator=generator)[:3].tolist()]
-        for numbers in ((1, 2, 3, 5), (1, 4, 6, 10))
-    )
-    return scores, values
-
-
-def _by_hand() -> dict[str, float]:
-    scores, values = (torch.tensor(x, dtype=torch.float64) for x in three_numbers())
-    a, seen = scores.softmax(0), scores[:2].softmax(0)
-    return {
-        "first weight": float(a[0]),
-        "output": float(a @ values),
-        "output, all scores + 100": float(a @ values),
-        "output, third masked": float(seen @ values[:2]),
-    }
-
-
-def _by_hand_hints() -> dict[str, dict[str, float]]:
-    """For each number what a known mistake would give, by hint."""
-    scores, values = (torch.tensor(x, dtype=torch.float64) for x in three_numbers())
-    a, e = scores.softmax(0), scores.exp()
-    share = "A share of the scores themselves is no softmax: take e to the power of each first."
-    best = "The value of the largest score is the hard choice; the soft one mixes all three."
-    even = "The mean with equal weights leaves the scores out: weight each value."
-    before = "The weights of what is left sum to 1 again: the mask comes before the softmax."
-    zero = "A masked score is -infinity. A score of 0 still counts: e to the power of 0 is 1."
-    unmasked = "This is what comes of all three: the third is not to be seen."
-    hidden = scores * torch.tensor([1.0, 1.0, 0.0])
-    total = max(float(scores.sum()), 1.0)
-    outputs = {best: float(values[scores.argmax()]), even: float(values.mean())}
-    return {
-        "first weight": {
-            share: float(scores[0]) / total,
-            "A weight is a share of 1, and not of 100.": 100 * float(a[0]),
-            "The exponentials are divided by their sum.": float(e[0]),
-        },
-        "output": {**outputs, share: float(scores @ values) / total},
-        "output, all scores + 100": outputs,
-        "output, third masked": {
-            before: float(a[:2] @ values[:2]),
-            zero: float(hidden.softmax(0) @ values),
-            unmasked: float(a @ values),
-        },
-    }
-
-
-@lab.task(_by_hand, uses=["check"], without=["_by_hand", "fallback"])
-def by_hand(trial: Trial) -> None:
-    hints = {
-        "first weight": "e to the power of the first score, over the sum of all three such powers.",
-        "output": "Each value times its weight, all added up.",
-        "output, all scores + 100": "What does a factor e^100 above and below the line do?",
-        "output, third masked": "Two scores are left, and their two weights sum to 1.",
-    }
-    got, expected, known = ask(trial), _by_hand(), _by_hand_hints()
-    scores, values = three_numbers()
-    trial.named(got, expected)
-    given = f"scores {scores}, values {values}"
-    for name, value in expected.items():
-        mine, number = got[name], "A number is asked for: no text, no list, not None."
-        mine = mine.item() if isinstance(mine, Tensor) and mine.numel() == 1 else mine
-        fine = isinstance(mine, int | float)
-        trial.holds(fine, "each of them is a number", number, given=name, got=repr(mine))
-        fits = (hint for hint, wrong in known[name].items() if _close(mine, wrong))
-        digits = "Close, but not to three decimals." if abs(mine - value) < 6e-3 else hints[name]
-        trial.holds(_close(mine, value), name, next(fits, digits), given=given, got=mine)
-
-
-def _close(got: float, expected: float) -> bool:
-    return abs(got - expected) < 6e-4
 
 
 def _stable_softmax(x: Tensor) -> Tensor:
@@ -110,8 +36,8 @@ def _stable_softmax(x: Tensor) -> Tensor:
 
 @lab.task(_stable_softmax, without=[*SOFTMAX, *KERNELS])
 def stable_softmax(trial: Trial) -> None:
-    where = "e to the power of each number, over the sum of its row; notebook 09, 'Softmax, a "
-    where += "selection that can be learned'."
+    where = "e to the power of each number, over the sum of its row. "
+    where += see(9, "Softmax, a selection that can be learned")
     rows = "Every row of the last dimension has a sum of its own. Which dimension is added up?"
     lost = "What belongs to a row, its sum or its largest number, is spread over the columns here: "
     lost += "keepdim=True keeps its dimension."
@@ -119,19 +45,18 @@ def stable_softmax(trial: Trial) -> None:
     sizes = "x may have any number of dimensions: the last one is counted from the end."
 
     def try_on(x: Tensor, rule: str, hint: str) -> None:
-        mistakes = []
+        slips = []
         for e in (x.exp(), (x - x.amax(-1, keepdim=True)).exp()) if x.abs().max() < 100 else ():
-            mistakes += [(rows, e / e.sum()), (missing, (e / e.sum(-1, keepdim=True)).log())]
+            slips += [(e / e.sum(), rows), ((e / e.sum(-1, keepdim=True)).log(), missing)]
             if x.dim() > 1 and x.shape[-1] == x.shape[-2]:
-                mistakes += [(rows, e / e.sum(-2, keepdim=True)), (lost, e / e.sum(-1))]
+                slips += [(e / e.sum(-2, keepdim=True), rows), (e / e.sum(-1), lost)]
         if x.dim() == 2 and x.shape[0] == x.shape[1]:
             e = (x - x.amax(-1)).exp()
-            mistakes += [(lost, e / e.sum(-1, keepdim=True)), (lost, e / e.sum(-1))]
-        mistakes += [(rows, torch.ones_like(x))]
-        got = ask(trial, x, hint=sizes)
-        if x.dtype == torch.float64:
-            hint = hint_for(got, mistakes, hint)
-        trial.equals(got, x.softmax(-1), rule, hint, given=x)
+            slips += [(e / e.sum(-1, keepdim=True), lost), (e / e.sum(-1), lost)]
+        slips += [(torch.ones_like(x), rows)]
+        expected = x.softmax(-1)
+        slips = in_double(expected, slips) if x.dtype == torch.float64 else ()
+        trial.equals(ask(trial, x, hint=sizes), expected, rule, hint, slips=slips, given=x)
 
     try_on(torch.tensor([1.0, 2.0, 3.0]).double().log(), "by hand: 1/6, 2/6, 3/6", where)
     try_on(trial.normal(3, 3), "each row of a matrix on its own", where)
@@ -159,7 +84,7 @@ def _attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
 
 @lab.task(_attention, without=KERNELS)
 def attention(trial: Trial) -> None:
-    where = "Queries are compared with keys, row by row; notebook 09, 'Queries, keys and values'."
+    where = "Queries are compared with keys, row by row. " + see(9, "Queries, keys and values")
     queries = "The weights of one query sum to 1 over the keys: which dimension is that?"
     after = "The factor belongs to the scores, before the softmax: a row of weights sums to 1."
 
@@ -167,26 +92,26 @@ def attention(trial: Trial) -> None:
         K, raw = q.shape[1], q @ k.T
         output, weights = _attention(q, k, v)
         scores = raw / math.sqrt(K)
-        mistakes = [
-            (SCALE, raw.softmax(1)),
-            (f"{SCALE} This is divided by K itself.", (raw / K).softmax(1)),
-            (f"{SCALE} K is not always 64.", (raw / 8).softmax(1)),
-            (f"{SCALE} The number of keys has no say.", (raw / len(k) ** 0.5).softmax(1)),
-            (f"{SCALE} The number of queries has no say.", (raw / len(q) ** 0.5).softmax(1)),
-            (after, raw.softmax(1) / math.sqrt(K)),
-            (queries, scores.softmax(0)),
-            ("The factor divides; this is multiplied.", (raw * math.sqrt(K)).softmax(1)),
-            ("These are the scores; their softmax is missing.", scores),
-            ("Shares of the scores are no softmax.", scores / scores.sum(1, keepdim=True)),
+        slips = [
+            (raw.softmax(1), SCALE),
+            ((raw / K).softmax(1), f"{SCALE} This is divided by K itself."),
+            ((raw / 8).softmax(1), f"{SCALE} K is not always 64."),
+            ((raw / len(k) ** 0.5).softmax(1), f"{SCALE} The number of keys has no say."),
+            ((raw / len(q) ** 0.5).softmax(1), f"{SCALE} The number of queries has no say."),
+            (raw.softmax(1) / math.sqrt(K), after),
+            (scores.softmax(0), queries),
+            ((raw * math.sqrt(K)).softmax(1), "The factor divides; this is multiplied."),
+            (scores, "These are the scores; their softmax is missing."),
+            (scores / scores.sum(1, keepdim=True), "Shares of the scores are no softmax."),
         ]
         given = given or f"q {tuple(q.shape)}, k {tuple(k.shape)}, v {tuple(v.shape)}"
         got = ask(trial, q, k, v, given=given, hint=f"{where} Compare shapes and dtypes.")
         mine, found = output_and_weights(trial, got, output, weights)
-        hint = hint_for(found, mistakes, where)
-        trial.equals(found, weights, rule, hint, given=f"{given}: the weights")
+        slips, what = in_double(weights, slips), f"{given}: the weights"
+        trial.equals(found, weights, rule, where, slips=slips, given=what)
         averages = "Each output is the mean of the values, weighted with that query's weights."
-        hint = hint_for(mine, [], averages)
-        trial.equals(mine, output, rule, hint, given=f"{given}: the output")
+        slips, what = in_double(output), f"{given}: the output"
+        trial.equals(mine, output, rule, averages, slips=slips, given=what)
 
     q, k = torch.tensor([[2.0, 0, 0, 0]]).double(), torch.zeros(2, 4).double()
     k[0, 0] = math.log(2)
@@ -215,21 +140,17 @@ def causal_mask(trial: Trial) -> None:
     def try_on(T: int, S: int, rule: str, hint: str) -> None:
         given, ones = f"T = {T}, S = {S}", torch.ones(T, S, dtype=torch.bool)
         expected = _causal_mask(T, S)
-        mistakes = [
-            (MEANING, ~expected),
-            (own, ones.tril(S - T - 1)),
-            (MEANING, ~ones.tril(S - T - 1)),
-            (last, ones.tril()),
+        slips = [
+            (~expected, MEANING),
+            (ones.tril(S - T - 1), own),
+            (~ones.tril(S - T - 1), MEANING),
+            (ones.tril(), last),
         ]
         got = ask(trial, T, S)
         if isinstance(got, Tensor):
-            hint = (
-                hint_for(got, mistakes, hint) if got.shape == expected.shape else f"{shape} {hint}"
-            )
+            hint = hint if got.shape == expected.shape else f"{shape} {hint}"
             hint = hint if got.dtype == torch.bool else kind
-        else:
-            hint = NOTHING if got is None else TENSOR
-        trial.equals(got, expected, rule, hint, given=given)
+        trial.equals(got, expected, rule, hint, slips=slips, given=given)
 
     try_on(3, 3, "three words", past)
     try_on(2, 5, "two queries, the last of five positions", last)
@@ -244,7 +165,7 @@ def _masked_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> tuple[Te
 
 
 BEFORE = "A weight set to zero after the softmax leaves a row whose sum is not 1: the forbidden "
-BEFORE += "scores must be gone before it. Notebook 09, 'The future is not to be looked at'."
+BEFORE += f"scores must be gone before it. {FUTURE}"
 
 
 @lab.task(_masked_attention, without=KERNELS)
@@ -263,24 +184,24 @@ def masked_attention(trial: Trial) -> None:
         raw = course.attention_scores(q, k, 1.0)
         scores = raw / math.sqrt(q.shape[-1])
         inside = torch.where(mask, raw, -math.inf)
-        mistakes = [
-            (BEFORE, scores.softmax(-1) * mask),
-            (MEANING, scores.masked_fill(mask, -math.inf).softmax(-1)),
-            (nothing, (scores * mask).softmax(-1)),
-            ("The mask does nothing here.", scores.softmax(-1)),
-            (SCALE, inside.softmax(-1)),
-            (f"{SCALE} This is divided by K itself.", (inside / q.shape[-1]).softmax(-1)),
-            *((wrong, (inside / n**0.5).softmax(-1)) for n in q.shape[:-1] if n != q.shape[-1]),
+        slips = [
+            (scores.softmax(-1) * mask, BEFORE),
+            (scores.masked_fill(mask, -math.inf).softmax(-1), MEANING),
+            ((scores * mask).softmax(-1), nothing),
+            (scores.softmax(-1), "The mask does nothing here."),
+            (inside.softmax(-1), SCALE),
+            ((inside / q.shape[-1]).softmax(-1), f"{SCALE} This is divided by K itself."),
+            *(((inside / n**0.5).softmax(-1), wrong) for n in q.shape[:-1] if n != q.shape[-1]),
         ]
-        mistakes = mistakes if q.shape[-2] > 1 else []  # a single query could be several of them
+        slips = slips if q.shape[-2] > 1 else []  # a single query could be several of them
         hint = front if q.dim() > 2 else "The mask is a tensor of bools, one for each score."
         got = ask(trial, q, k, v, mask, given=given, hint=hint)
         mine, found = output_and_weights(trial, got, output, weights)
-        hint = hint_for(found, mistakes, otherwise)
         nan = otherwise is BEFORE and isinstance(found, Tensor) and bool(found.isnan().all())
-        trial.equals(found, weights, rule, infinite if nan else hint, given=f"{given}: the weights")
-        hint = hint_for(mine, [], otherwise)
-        trial.equals(mine, output, rule, hint, given=f"{given}: the output")
+        slips, hint = in_double(weights, slips), infinite if nan else otherwise
+        trial.equals(found, weights, rule, hint, slips=slips, given=f"{given}: the weights")
+        slips, what = in_double(output), f"{given}: the output"
+        trial.equals(mine, output, rule, otherwise, slips=slips, given=what)
 
     q, k = torch.ones(2, 1).double(), torch.tensor([[1.0], [2.0], [3.0]]).double().log()
     v, mask = torch.tensor([[3.0], [6.0], [100.0]]).double(), _causal_mask(3, 3)[:2]

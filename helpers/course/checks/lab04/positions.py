@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from helpers.course.checks.lab04.hints import ask, first_fit, lab
-from helpers.course.checks.trial import NOTHING, TENSOR, Trial
+from helpers.course.checks.comparing import Slips
+from helpers.course.checks.lab04.common import ask, lab
+from helpers.course.checks.pointers import see
+from helpers.course.checks.trial import Trial
 from helpers.models import positions
 
 
@@ -21,7 +22,7 @@ def _order_gap(f: Callable[[Tensor], Tensor], x: Tensor, order: Tensor) -> float
 @lab.task(_order_gap)
 def order_gap(trial: Trial) -> None:
     moves = "The outputs move with the words: compare f of the shuffled words with the shuffled "
-    moves += "outputs of f, both in the same order. Notebook 09, 'A bag of words'."
+    moves += "outputs of f, both in the same order. " + see(9, "A bag of words")
 
     def try_on(f: Callable, x: Tensor, order: Tensor, rule: str, given: str) -> None:
         a, b = f(x[order]), f(x)[order]
@@ -30,26 +31,25 @@ def order_gap(trial: Trial) -> None:
         size = "A difference may be negative: its size counts."
         shuffled = "This compares texts, and f is not used: compare what f makes of them."
         inverse = "Here the second is put into the inverse order: index both with order."
-        mistakes = [
-            (moves, (a - f(x)).abs().max()),
-            (inverse, (a - back).abs().max()),
-            *((largest, value) for value in (gap.abs().mean(), gap.norm(), gap.abs().sum())),
-            *((size, value) for value in (gap.max(), (-gap).max())),
-            (shuffled, (x[order] - x).abs().max()),
-            ("The size of the difference is asked for, not its square.", (gap**2).max()),
+        slips = [
+            ((a - f(x)).abs().max(), moves),
+            ((a - back).abs().max(), inverse),
+            *((value, largest) for value in (gap.abs().mean(), gap.norm(), gap.abs().sum())),
+            *((value, size) for value in (gap.max(), (-gap).max())),
+            ((x[order] - x).abs().max(), shuffled),
+            ((gap**2).max(), "The size of the difference is asked for, not its square."),
         ]
-        mistakes = [(hint, float(value)) for hint, value in mistakes]
+        slips = [(float(value), hint) for value, hint in slips]
         rows = "x and f(x) have a row for each word; order says which word comes where."
         got = ask(trial, f, x, order, given=given, hint=rows)
-        number = NOTHING if got is None else "One number is asked for: how large the gap is."
         single = not isinstance(got, bool) and getattr(got, "numel", lambda: 1)() == 1
-        hint = first_fit(got, mistakes, moves) if single and got is not None else number
-        trial.equals(got, _order_gap(f, x, order), rule, hint, given=given)
+        hint = moves if single else "One number is asked for: how large the gap is."
+        trial.equals(got, _order_gap(f, x, order), rule, hint, slips=slips, given=given)
 
     def sums(x: Tensor) -> Tensor:
         return x.cumsum(0)
 
-    # Of these numbers no known mistake makes the same as another, or the right one.
+    # Of these numbers no known slip makes the same as another, or the right one.
     x, order = torch.tensor([[2.0], [3.0], [4.0], [5.0]]).double(), torch.tensor([1, 3, 0, 2])
     given = "f adds up the words so far, x = [[2], [3], [4], [5]], order = [1, 3, 0, 2]"
     try_on(sums, x, order, "by hand: 3, 8, 10, 14 against 5, 14, 2, 9", given)
@@ -81,8 +81,8 @@ LECTURE = [
 
 @lab.task(_sinusoidal_table)
 def sinusoidal_table(trial: Trial) -> None:
-    where = "Column 2i is a sine and column 2i + 1 a cosine of the same angle; notebook 10, 'The "
-    where += "sinusoid'."
+    where = "Column 2i is a sine and column 2i + 1 a cosine of the same angle. "
+    where += see(10, "The sinusoid")
     rows = "A row for each of T positions, a column for each of d_model dimensions."
     odd = "With an odd width the last sine has no cosine. How many pairs begin?"
 
@@ -99,33 +99,30 @@ def sinusoidal_table(trial: Trial) -> None:
         exponent = "The exponent is 2i / d_model, where i is the number of the pair, and both "
         exponent += "columns of a pair share it. Write down i for the columns 0 to 4."
         side = "Sine and cosine stand side by side, not in two halves."
-        mistakes = [
-            (cosine_first, table(pair, 1)),
-            *((exponent, table(wrong)) for wrong in (j, j // 2, 2 * j)),
-            ("Positions count from 0: the first row is 0, 1, ...", table(pair, 0, place + 1)),
-            (side, torch.cat([angles.sin(), angles.cos()[:, : D - half]], 1)),
-            ("Odd columns are cosines.", (place * 10000.0 ** -(pair / D)).sin()),
+        slips = [
+            (table(pair, 1), cosine_first),
+            *((table(wrong), exponent) for wrong in (j, j // 2, 2 * j)),
+            (table(pair, 0, place + 1), "Positions count from 0: the first row is 0, 1, ..."),
+            (torch.cat([angles.sin(), angles.cos()[:, : D - half]], 1), side),
+            ((place * 10000.0 ** -(pair / D)).sin(), "Odd columns are cosines."),
         ]
         expected = positions.sinusoidal_table(T, D, dtype=torch.float64)
         if T == D:
-            mistakes.append(("A row is a position, a column a dimension.", expected.T))
+            slips.append((expected.T, "A row is a position, a column a dimension."))
         given = f"T = {T}, d_model = {D}"
         got = ask(trial, T, D, given=given, hint=odd if D % 2 else rows)
         got = got.double() if isinstance(got, Tensor) and got.is_floating_point() else got
-        fits = (hint for hint, wrong in mistakes if _alike(got, wrong))
-        hint = next(fits, where)
-        if not isinstance(got, Tensor):
-            hint = NOTHING if got is None else TENSOR
-        elif not got.is_floating_point():
+        hint = where
+        if isinstance(got, Tensor) and not got.is_floating_point():
             hint = "Whole numbers cannot hold a sine: which dtype has your table?"
-        elif got.shape != expected.shape:
+        elif isinstance(got, Tensor) and got.shape != expected.shape:
             hint = odd if got.shape in ((T, D - 1), (T, D + 1)) else rows
-        elif not got.isfinite().all():
+        elif isinstance(got, Tensor) and not got.isfinite().all():
             hint = (
                 "NaN or infinity: print the exponents and the powers. 10000 is raised to a power, "
                 "which whole numbers may not hold."
             )
-        trial.equals(got, expected, rule, hint, given=given, tolerance=1e-4)
+        trial.equals(got, expected, rule, hint, slips=slips, given=given, tolerance=1e-4)
         if (T, D) == (5, 5):
             slide = torch.tensor(LECTURE).double()
             trial.holds((got - slide).abs().max() < 6e-4, "the lecture's table to the digit", where)
@@ -135,13 +132,6 @@ def sinusoidal_table(trial: Trial) -> None:
     try_on(trial.integer(6, 40), 2 * trial.integer(2, 9), "an even width")
     try_on(trial.integer(6, 40), 2 * trial.integer(2, 9) + 1, "an odd width")
     try_on(3, 1, "a single dimension")
-
-
-def _alike(got: Any, value: Tensor) -> bool:
-    """Whether a tensor is this one, as far as single precision can say."""
-    if not isinstance(got, Tensor) or got.shape != value.shape:
-        return False
-    return bool(((got - value).abs() <= 1e-4 * (1 + value.abs())).all())
 
 
 @cache
@@ -156,7 +146,7 @@ def _rotate(x: Tensor, start: int = 0) -> Tensor:
 @lab.task(_rotate)
 def rotate(trial: Trial) -> None:
     where = "Features 2i and 2i + 1 are a point of the plane, and the angle is the position times "
-    where += "10000^(-2i/K). Notebook 10, 'RoPE: turn the queries and the keys'."
+    where += "10000^(-2i/K). " + see(10, "RoPE: turn the queries and the keys")
 
     place = "Row t of x has the position start + t; there are as many positions as rows."
 
@@ -165,17 +155,13 @@ def rotate(trial: Trial) -> None:
         front = "There may be dimensions in front of T and K: both are counted from the end."
         hint = front if x.dim() > 2 else place if start else where
         got = ask(trial, x, given=given, hint=hint, **({"start": start} if start else {}))
-        expected, near = _rotate(x, start), _rotary_mistakes(x, start)
-        if not isinstance(got, Tensor):
-            hint = NOTHING if got is None else TENSOR
-        elif got.dtype != x.dtype:
-            hint = "The result has the dtype of x: bring cosines and sines to it."
-        elif got.shape != x.shape:
+        hint, slips = where, _rotary_slips(x, start)
+        if isinstance(got, Tensor) and got.dtype != x.dtype:
+            hint, slips = "The result has the dtype of x: bring cosines and sines to it.", ()
+        elif isinstance(got, Tensor) and got.shape != x.shape:
             hint = f"The result has the shape of x. {where}"
-        else:
-            fits = (hint for hint, wrong in near if _alike(got, wrong))
-            hint = where if _alike(got, expected) else next(fits, where)
-        trial.equals(got, expected, rule, hint, given=given, tolerance=1e-4)
+        expected = _rotate(x, start)
+        trial.equals(got, expected, rule, hint, slips=slips, given=given, tolerance=1e-4)
 
     x = torch.tensor([[1.0, 2.0], [1.0, 2.0]]).double()
     given = "[[1, 2], [1, 2]], K = 2: the angles are 0 and 1"
@@ -196,8 +182,8 @@ def rotate(trial: Trial) -> None:
     try_on(trial.normal(3, 4).float(), 0, "single precision stays so")
 
 
-def _rotary_mistakes(x: Tensor, start: int) -> list[tuple[str, Tensor]]:
-    """What known mistakes make of x: (hint, numbers)."""
+def _rotary_slips(x: Tensor, start: int) -> Slips:
+    """What known slips make of x."""
     T, K = x.shape[-2:]
     i, place = torch.arange(K // 2).double(), start + torch.arange(T).double()[:, None]
     a, b = x[..., ::2], x[..., 1::2]
@@ -225,18 +211,18 @@ def _rotary_mistakes(x: Tensor, start: int) -> list[tuple[str, Tensor]]:
     )
     still = "All positions turn by the same angle: it grows with the position."
     return [
-        (other_way, side_by_side(turn(speed, signs=(1, -1)))),
-        (minus, side_by_side(turn(speed, signs=(1, 1)))),
-        (minus, side_by_side(turn(speed, signs=(-1, -1)))),
-        (no_start, side_by_side(turn(speed, place - start))),
-        (from_0, side_by_side(turn(speed, place + 1))),
-        (halved, torch.cat(turn(speed, pair=halves), -1)),
-        (torn, torch.cat(turn(speed), -1)),
-        (alike, side_by_side(turn(torch.ones_like(speed)))),
-        (exponent, side_by_side(turn(10000.0 ** (-i / K)))),
-        (exponent, side_by_side(turn(10000.0 ** (-4 * i / K)))),
-        (still, side_by_side(turn(speed, torch.ones_like(place)))),
-        (overwritten, side_by_side([new, (place * speed).sin() * new + (place * speed).cos() * b])),
-        ("Nothing is added to x here: its pairs are turned.", x + added),
-        ("Nothing has turned.", x),
+        (side_by_side(turn(speed, signs=(1, -1))), other_way),
+        (side_by_side(turn(speed, signs=(1, 1))), minus),
+        (side_by_side(turn(speed, signs=(-1, -1))), minus),
+        (side_by_side(turn(speed, place - start)), no_start),
+        (side_by_side(turn(speed, place + 1)), from_0),
+        (torch.cat(turn(speed, pair=halves), -1), halved),
+        (torch.cat(turn(speed), -1), torn),
+        (side_by_side(turn(torch.ones_like(speed))), alike),
+        (side_by_side(turn(10000.0 ** (-i / K))), exponent),
+        (side_by_side(turn(10000.0 ** (-4 * i / K))), exponent),
+        (side_by_side(turn(speed, torch.ones_like(place))), still),
+        (side_by_side([new, (place * speed).sin() * new + (place * speed).cos() * b]), overwritten),
+        (x + added, "Nothing is added to x here: its pairs are turned."),
+        (x, "Nothing has turned."),
     ]

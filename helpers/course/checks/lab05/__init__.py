@@ -2,7 +2,7 @@
 
 # The tasks are registered in this order.
 from helpers.course.checks.lab05.common import lab
-from helpers.course.checks.lab05.paper import by_hand, configuration
+from helpers.course.checks.lab05.paper import by_hand, numbers
 from helpers.course.checks.lab05.block import Block, Norm
 from helpers.course.checks.lab05.gpt import GPT
 from helpers.course.checks.lab05.loss import bits_per_byte, lm_loss, make_batch

@@ -14,19 +14,20 @@ from torch.nn import functional as F
 from helpers.course.checks.lab05.common import (
     BEFORE_OR_AFTER,
     DROPOUT,
+    ONE_PASS,
     fill,
-    fitting,
     is_module,
     lab,
     seeded,
 )
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
 from helpers.models import blocks
 from helpers.models.attention import MultiHeadAttention
 from helpers.models.blocks import FeedForward
 
-NORMS = "Notebook 11, 'Norms'."
-STREAM = "Notebook 11, 'The residual stream'."
+NORMS = see(11, "Norms")
+STREAM = see(11, "The residual stream")
 
 
 class CourseNorm(blocks.LayerNorm):
@@ -78,7 +79,8 @@ def _norm_by_hand(trial: Trial, norm: nn.Module, x: Tensor) -> None:
         got,
         F.layer_norm(x, (4,)),
         "by hand: mean 4, variance 2",
-        fitting(got, slips, usual, 1e-4),
+        usual,
+        slips=slips,
         given=x,
         tolerance=1e-5,
     )
@@ -120,8 +122,8 @@ def _norm_on_random(trial: Trial) -> None:
     ]
     got = trial.run(norm, small, given=given)
     expected = F.layer_norm(small, (D,), eps=0.01)
-    hint = fitting(got, slips, f"{outside} {NORMS}")
-    trial.equals(got, expected, "eps stands under the root", hint, given=given)
+    rule, usual = "eps stands under the root", f"{outside} {NORMS}"
+    trial.equals(got, expected, rule, usual, slips=slips, given=given)
     norm, x = fill(trial.call(D, given="Norm(5)"), trial), x.clone().requires_grad_()
     into = trial.normal(2, 3, D)
     inputs = (x, norm.weight, norm.bias)
@@ -183,7 +185,8 @@ def Block(trial: Trial) -> None:
         y,
         x,
         "where both sub-layers give zero, x comes out as it went in",
-        fitting(y, slips, usual, 1e-4),
+        usual,
+        slips=slips,
         given=given,
     )
     _block_reads(trial, x, given)
@@ -240,12 +243,12 @@ def _block_reads(trial: Trial, x: Tensor, given: str) -> None:
         ),
         (F.layer_norm(_rows(D, 0.5)(x), (D,)), f"It reads x + attention(...), the sum. {STREAM}"),
     ]
-    got = feed_forward.read[0]
     trial.equals(
-        got,
+        feed_forward.read[0],
         F.layer_norm(then, (D,)),
         "feed_forward reads feed_forward_norm(x + what attention gave)",
-        fitting(got, slips, unlike, 1e-4),
+        unlike,
+        slips=slips,
         given=given,
     )
 
@@ -266,7 +269,7 @@ def _block_as_a_whole(trial: Trial, x: Tensor, given: str) -> None:
         y[:, :2],
         "no position sees a later one",
         "A GPT's attention looks back only: MultiHeadAttention does so with causal=True, or with "
-        "a mask. Notebook 12, 'One pass, T predictions'.",
+        f"a mask. {ONE_PASS}",
         given="x changed from position 2 on; outputs of positions 0 and 1",
     )
     trial.equals(

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from helpers.course.checks.comparing import differs
 from helpers.course.checks.lab05.common import (
     BEFORE_OR_AFTER,
-    NOTHING,
     fill,
-    fitting,
     lab,
     seeded,
 )
 from helpers.course.checks.lab05.gpt import CourseGPT
-from helpers.course.checks.trial import Trial, differs
+from helpers.course.checks.pointers import see
+from helpers.course.checks.trial import NOTHING, Trial
 
 Cache = list[tuple[Tensor, Tensor]]
 
-CACHE = "Notebook 14, 'The cache'."
-SCALE = "Notebook 09, 'Why divide by the root of d_k'."
+CACHE = see(14, "The cache")
+SCALE = see(9, "Why divide by √d_k")
 SIZES = {"V": 7, "T": 12, "L": 2, "D": 8, "H": 2}
 
 
@@ -61,7 +62,8 @@ def attend_new(trial: Trial) -> None:
         got,
         result(0.75, 0.25),
         "by hand: weights 3/4 and 1/4",
-        fitting(got, slips, usual, 1e-4),
+        usual,
+        slips=slips,
         given="q = [2, 0, 0, 0], keys [log 3, 0, 0, 0] and [0, 1, 0, 0], values [4, 0, 0, 0] and "
         "[0, 4, 0, 0]",
         tolerance=1e-5,
@@ -75,7 +77,8 @@ def attend_new(trial: Trial) -> None:
             got,
             _attend_new(q, keys, values),
             "every text and every head by itself, of any width",
-            fitting(got, [(fixed, f"Here K is {K}, not 4. {SCALE}")], usual),
+            usual,
+            slips=[(fixed, f"Here K is {K}, not 4. {SCALE}")],
             given=f"q (2, 3, 1, {K}), keys and values (2, 3, {S}, {K})",
         )
 
@@ -131,12 +134,15 @@ def read_token(trial: Trial) -> None:
         )
         logits, longer = got
         _cache_is_whole(trial, model, tokens[:, : t + 1], longer, given)
-        hint = _reading_hint(model, tokens[:, : t + 1], cache, logits)
-        in_front = course_read_token(model, tokens[:, t], cache)[1][0][0].roll(1, 2)
-        if t > 0 and differs(longer[0][0], in_front) is None:
-            hint = "The new token's key and value come at the end: torch.cat([old, new], 2)."
-        rule = "the logits are those of a pass over the whole text"
-        trial.equals(logits, whole[:, t], rule, hint, given=given)
+        trial.equals(
+            logits,
+            whole[:, t],
+            "the logits are those of a pass over the whole text",
+            "Go through a block's forward line by line: norm, queries, keys and values, attention, "
+            "W_O, add; norm, feed-forward, add. Then the final norm and the output.",
+            slips=_reading_slips(model, tokens[:, : t + 1], cache, logits, longer),
+            given=given,
+        )
         trial.holds(
             positions == B,
             "each token is read once: one position passes through every layer",
@@ -183,33 +189,27 @@ def _cache_is_whole(trial: Trial, model: nn.Module, tokens: Tensor, cache: Any, 
     )
 
 
-def _reading_hint(model: nn.Module, tokens: Tensor, cache: Cache, got: Any) -> str:
-    """What the logits of the last token tell about how they were computed."""
+def _reading_slips(
+    model: nn.Module, tokens: Tensor, cache: Cache, logits: Any, longer: Cache
+) -> Iterator[tuple[Tensor, str]]:
+    """The logits of the last token that known slips give; ``logits`` where the cache shows one."""
     t, new = tokens.shape[1] - 1, tokens[:, -1]
-    slips = []
+    right, course_longer = course_read_token(model, new, cache)
+    if t > 0 and differs(longer[0][0], course_longer[0][0].roll(1, 2)) is None:
+        yield logits, "The new token's key and value come at the end: torch.cat([old, new], 2)."
     places = "The new token's place is the number of tokens in the cache, the S of its keys."
     for place in {0, t - 1, (t + 1) % SIZES["T"]} - {t}:
         moved = course_read_token(_with_place(model, place), new, cache)[0]
-        slips.append((moved, f"Positions go on. {places} {CACHE}"))
+        yield moved, f"Positions go on. {places} {CACHE}"
     nowhere = course_read_token(_with_place(model, 0, 0.0), new, cache)[0]
-    slips.append((nowhere, f"The vector of the token's position is not added. {places}"))
+    yield nowhere, f"The vector of the token's position is not added. {places}"
     if cache:
         alone = _read_at(model, new, t)
-        slips.append((alone, f"The query must see the cached keys too, not only its own. {CACHE}"))
-    x, right = _stream(model, new, cache), course_read_token(model, new, cache)[0]
-    slips += [
-        (right.softmax(-1), "Logits are scores before the softmax: write turns them into one."),
-        (right[:, None], "One row of V logits for each text: the axis of the one token goes."),
-        (
-            model.output(x).detach()[:, 0],
-            f"The final norm is missing. {BEFORE_OR_AFTER}",
-        ),
-    ]
-    usual = (
-        "Go through a block's forward line by line: norm, queries, keys and values, attention, "
-        "W_O, add; norm, feed-forward, add. Then the final norm and the output."
-    )
-    return fitting(got, slips, usual)
+        yield alone, f"The query must see the cached keys too, not only its own. {CACHE}"
+    yield right.softmax(-1), "Logits are scores before the softmax: write turns them into one."
+    yield right[:, None], "One row of V logits for each text: the axis of the one token goes."
+    unnormed = model.output(_stream(model, new, cache)).detach()[:, 0]
+    yield unnormed, f"The final norm is missing. {BEFORE_OR_AFTER}"
 
 
 def _with_place(model: nn.Module, place: int, factor: float = 1.0) -> nn.Module:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from helpers.course.checks.lab05.common import fitting, lab
+from helpers.course.checks.lab05.common import lab
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
 from helpers.inference import filters
 
-RULES = "Notebook 14, 'One distribution, four rules'."
+RULES = see(14, "One distribution, four rules")
 
 
 def _top_k(p: Tensor, k: int) -> Tensor:
@@ -34,7 +35,7 @@ def top_k(trial: Trial) -> None:
         (distribution([0.5, 0, 0.5, 0]), "The kept tokens are not made equal: 0.4 to 0.3 stays."),
     ]
     usual = f"The k largest keep their share of what they hold together, the rest is 0. {RULES}"
-    trial.equals(got, _top_k(p, 2), "two of four by hand", fitting(got, slips, usual), given=given)
+    trial.equals(got, _top_k(p, 2), "two of four by hand", usual, slips=slips, given=given)
     tied = distribution([0.1, 0.3, 0.3, 0.3])
     got = trial.call(tied, 2)
     hint = (
@@ -86,8 +87,8 @@ def top_p(trial: Trial) -> None:
         "Sort downwards, add up; a token stays if the sum of the likelier ones is still below the "
         f"share. {RULES}"
     )
-    hint = fitting(got, slips, usual)
-    trial.equals(got, _top_p(p, 0.7), "by hand: the fewest that reach 0.7", hint, given=given)
+    rule = "by hand: the fewest that reach 0.7"
+    trial.equals(got, _top_p(p, 0.7), rule, usual, slips=slips, given=given)
     exact = "0.5 + 0.25 is 0.75 already: no third token is needed."
     for share, rule, hint in (
         (0.75, "a share that is reached exactly needs no further token", exact),

@@ -8,23 +8,23 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from helpers.course.checks.comparing import differs
 from helpers.course.checks.lab05.block import CourseBlock, CourseNorm
 from helpers.course.checks.lab05.common import (
     BEFORE_OR_AFTER,
     DROPOUT,
-    NOTHING,
-    TENSOR,
+    ONE_PASS,
     fill,
-    fitting,
     is_module,
     lab,
     seeded,
 )
-from helpers.course.checks.trial import Trial, differs
+from helpers.course.checks.pointers import see
+from helpers.course.checks.trial import NOTHING, TENSOR, Trial
 from helpers.models.attention import MultiHeadAttention
 from helpers.models.blocks import FeedForward
 
-THIRTY_LINES = "Notebook 12, 'Thirty lines'."
+THIRTY_LINES = see(12, "Thirty lines")
 
 
 class CourseGPT(nn.Module):
@@ -148,7 +148,7 @@ def _gpt_is_tied(
         count == wanted,
         "its parameters are as many as in task 1",
         "Count part by part (task 1): is a bias missing in attention, or a part made twice? "
-        "Notebook 12, 'Where the parameters are'.",
+        + see(12, "Where the parameters are"),
         given=given,
         got=count,
         expected=wanted,
@@ -181,7 +181,7 @@ def _gpt_begins_small(trial: Trial, model: nn.Module, sizes: dict[str, int], giv
         abs(loss - math.log(V)) < 0.5,
         "untrained, it guesses: a first loss near log V",
         "nn.Embedding begins with a deviation of 1, which makes the model sure and wrong: end the "
-        "constructor with self.apply(start_small). Notebook 12, 'One pass, T predictions'.",
+        f"constructor with self.apply(start_small). {ONE_PASS}",
         given=f"random targets, log V = {math.log(V):.2f}",
         got=f"{loss:.2f}",
     )
@@ -207,8 +207,8 @@ def _gpt_logits(trial: Trial, model: nn.Module, sizes: dict[str, int], given: st
                 ),
                 (
                     _walk(model, tokens, places=False),
-                    "The positions are not added: the model cannot tell the order. Notebook 10, "
-                    "'Learned positions'.",
+                    "The positions are not added: the model cannot tell the order. "
+                    + see(10, "Learned positions"),
                 ),
                 (
                     _walk(model, tokens, n_blocks=0),
@@ -230,8 +230,7 @@ def _gpt_logits(trial: Trial, model: nn.Module, sizes: dict[str, int], given: st
             f"{THIRTY_LINES}"
         )
         rule = "logits = output(norm(blocks(embedding + positions)))"
-        hint = fitting(got, slips, usual)
-        trial.equals(got, expected, rule, hint, given=shown)
+        trial.equals(got, expected, rule, usual, slips=slips, given=shown)
     tokens = trial.integers(0, V, 2, T)
     changed = tokens.clone()
     changed[:, 5:] = (changed[:, 5:] + 1) % V
@@ -241,7 +240,7 @@ def _gpt_logits(trial: Trial, model: nn.Module, sizes: dict[str, int], given: st
         after[:, :5],
         before[:, :5],
         "changing the future leaves past logits alone",
-        "Who lets a position see later ones? Notebook 12, 'One pass, T predictions'.",
+        f"Who lets a position see later ones? {ONE_PASS}",
         given="tokens changed from position 5 on; logits of positions 0 to 4",
     )
 

@@ -8,16 +8,18 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from helpers.course.checks.lab05.common import DROPOUT, NOTHING, TENSOR, fitting, lab
-from helpers.course.checks.trial import Trial, differs
+from helpers.course.checks.comparing import differs
+from helpers.course.checks.lab05.common import DROPOUT, lab
+from helpers.course.checks.pointers import see
+from helpers.course.checks.trial import NOTHING, TENSOR, Trial
 from helpers.learning import training
 
 Batch = tuple[Tensor, Tensor]
 
-WINDOWS = "Notebook 13, 'Windows'."
+WINDOWS = see(13, "Windows")
 LONGER = "The model reads tokens of shape (1, t) with t at most T: it has no positions beyond."
-LOSS = "Notebook 01, 'The loss'."
-BITS = "Notebook 01, 'Bits per what?'."
+LOSS = see(1, "The loss")
+BITS = see(1, "Bits per what?")
 
 
 def course_batch(tokens: Tensor, B: int, T: int, generator: torch.Generator) -> Batch:
@@ -44,7 +46,7 @@ def make_batch(trial: Trial) -> None:
     ]
     usual = f"targets[b, t] is the token that follows inputs[b, t] in the text. {WINDOWS}"
     rule = "the targets are the inputs, one place on"
-    trial.equals(y, x + 1, rule, fitting(y, slips, usual), given=given)
+    trial.equals(y, x + 1, rule, usual, slips=slips, given=given)
     tokens = trial.integers(0, 1000, 40)
     x, y = _batch(trial, tokens, 1, 20, "random tokens, B = 1, T = 20")
     whole = torch.cat([x[0], y[0, -1:]])
@@ -69,15 +71,13 @@ def _batch_is_fair(trial: Trial) -> None:
         given = f"{N} tokens 0, 1, ..., B = 400, T = 5"
         x, _ = _batch(trial, torch.arange(N), 400, 5, given, hint=last)
         starts = sorted(set(x[:, 0].tolist()))
-        slips = [
-            ([0, 5, 10], "Windows may overlap: they begin at any place, not at multiples of T."),
-            ([0], "Draw where the windows begin: here all begin at the same place."),
-        ]
+        overlap = "Windows may overlap: they begin at any place, not at multiples of T."
         trial.equals(
             starts,
             list(range(places)),
             "windows begin at every place where one fits, and at no other",
-            "Draw B places, not one." if len(starts) == 1 else fitting(starts, slips, last),
+            "Draw B places, not one." if len(starts) == 1 else last,
+            slips=[([0, 5, 10], overlap)],
             given=f"{given}; where the windows begin",
         )
     tokens, given = torch.arange(500), "500 tokens, B = 8, T = 5, generators with equal seeds"
@@ -161,7 +161,8 @@ def lm_loss(trial: Trial) -> None:
         got,
         torch.tensor(math.log(4 / 3)),
         "by hand: probabilities 1/4 and 3/4, the target is the second",
-        fitting(got, slips, usual, 1e-5),
+        usual,
+        slips=slips,
         given="logits [[[0, log 3]]], targets [[1]]",
         tolerance=1e-5,
     )
@@ -180,8 +181,8 @@ def lm_loss(trial: Trial) -> None:
         (-log_p, "One number is wanted: the mean over all positions."),
         (-log_p.mean(-1), "One number is wanted: the mean over all positions."),
     ]
-    hint = fitting(got, slips, f"The mean over all positions of -log p(target); {shape}.")
-    trial.equals(got, expected, "the mean over all positions", hint, given=given)
+    rule, usual = "the mean over all positions", "The mean over all positions of -log p(target); "
+    trial.equals(got, expected, rule, f"{usual}{shape}.", slips=slips, given=given)
     _loss_is_stable(trial)
 
 
@@ -261,7 +262,7 @@ def bits_per_byte(trial: Trial) -> None:
         "first is predicted once."
     )
     rule = "eight equally likely characters of one byte cost 3 bits per byte"
-    trial.equals(got, 3.0, rule, fitting(got, slips, usual), given=given)
+    trial.equals(got, 3.0, rule, usual, slips=slips, given=given)
     given = "the same model, 5 tokens, T = 4, text 'déjà'"
     got = trial.call(flat, tokens[:5], 4, "déjà", given=given, hint=LONGER)
     rule, hint = "a byte is a byte of UTF-8", "len(text) counts characters: text.encode() is bytes."
@@ -296,8 +297,7 @@ def _bits_in_windows(trial: Trial) -> None:
         "2T - 1 to predict T + 1 to 2T, and so on. Every token but the first is predicted once."
     )
     rule = "every token but the first is predicted once, from its window"
-    hint = fitting(got, slips, usual)
-    trial.equals(got, sum(sums) / 14, rule, hint, given=given)
+    trial.equals(got, sum(sums) / 14, rule, usual, slips=slips, given=given)
 
 
 def _bits_in_peace(trial: Trial) -> None:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import torch
 
-from helpers.course.checks.lab05.common import Slips, fitting, lab
-from helpers.course.checks.trial import Trial
+from helpers.course.checks.comparing import Slips, known_slip
+from helpers.course.checks.lab05.common import lab
+from helpers.course.checks.pointers import see
+from helpers.course.checks.trial import NOTHING, Trial
 
 
-def configuration() -> dict[str, int]:
+def numbers() -> dict[str, int]:
     """The sizes of task 1."""
     generator = lab.generator("configuration")
 
@@ -24,7 +26,7 @@ def configuration() -> dict[str, int]:
 
 
 def _by_hand() -> dict[str, int]:
-    V, T, L, D, _ = configuration().values()
+    V, T, L, D, _ = numbers().values()
     block = (4 * D * D + 4 * D) + (8 * D * D + 5 * D) + 4 * D
     tied = V * D + T * D + L * block + 2 * D
     return {
@@ -37,7 +39,7 @@ def _by_hand() -> dict[str, int]:
 
 
 def _slips_by_hand() -> dict[str, Slips]:
-    V, T, L, D, H = configuration().values()
+    V, T, L, D, H = numbers().values()
     right = _by_hand()
     block, tied = right["one block"], right["all, tied"]
     per_head = (
@@ -84,18 +86,20 @@ def by_hand(trial: Trial) -> None:
         "token embeddings": "One vector of D numbers for each of the V tokens.",
         "positions": "One vector of D numbers for each of the T places.",
         "one block": "Attention has four linear maps, the feed-forward layer two, and there are "
-        "two norms. What shape has each matrix, and how long is each bias? Notebook 12, 'Where the "
-        "parameters are'.",
+        "two norms. What shape has each matrix, and how long is each bias? "
+        + see(12, "Where the parameters are"),
         "all, tied": "Embeddings, positions, L blocks and one more norm at the end.",
         "all, untied": "As before, and a matrix of D x V for the output.",
     }
     got, expected, slips = trial.call(), _by_hand(), _slips_by_hand()
-    given = ", ".join(f"{name} = {size}" for name, size in configuration().items())
+    given = ", ".join(f"{name} = {size}" for name, size in numbers().items())
     trial.named(got, expected)
     for name, value in expected.items():
         found = got[name]
         right = isinstance(found, int | float) and found == value
-        hint = fitting(found, slips[name], usual[name])
-        if isinstance(found, str):
+        hint = known_slip(found, slips[name]) or usual[name]
+        if found is None:
+            hint = NOTHING
+        elif isinstance(found, str):
             hint = "A number is wanted, not a text: no quotation marks."
         trial.holds(right, name, hint, given=given, got=found)

@@ -10,14 +10,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from helpers.course.checks.lab05.common import DROPOUT, NOTHING, fitting, lab, seeded
+from helpers.course.checks.lab05.common import DROPOUT, lab, seeded
 from helpers.course.checks.lab05.gpt import CourseGPT
 from helpers.course.checks.lab05.loss import Batch, Table, course_batch
-from helpers.course.checks.trial import Trial
+from helpers.course.checks.pointers import see
+from helpers.course.checks.trial import NOTHING, Trial
 from helpers.data.sources import lagged_source
 from helpers.learning import training
 
-LOOP = "Notebook 13, 'The loop'."
+LOOP = see(13, "The loop")
 RATE = 0.5  # of the trials with plain gradient steps
 
 
@@ -54,7 +55,8 @@ def rate(trial: Trial) -> None:
         "Count on your fingers: steps 1 to 4 have 1/4, 2/4, 3/4, 1; step 5 has 1, step 11 would "
         f"have 0, and between the two lies a straight line. {LOOP}"
     )
-    trial.equals(got, expected, "ten steps by hand", fitting(got, slips, usual), given=given)
+    hint = NOTHING if any(value is None for value in got) else usual
+    trial.equals(got, expected, "ten steps by hand", hint, slips=slips, given=given)
     for steps, warmup in ((7, 0), (1, 0), (3, 2), (trial.integer(50, 90), trial.integer(1, 50))):
         given = f"steps = {steps}, warmup = {warmup}, every step"
         none = "With no warm-up nothing may be divided by 0: the fall begins at once."
@@ -183,10 +185,9 @@ def _train_steps(trial: Trial, run: _Run) -> None:
             ),
             ([18 * g for g in fresh], "The loss is the mean over all positions."),
         ]
-        hint = fitting(got, slips, f"The gradient of this batch's cross-entropy. {LOOP}")
-        trial.equals(
-            got, fresh, "an update follows the gradient of its own batch", hint, given=given
-        )
+        rule = "an update follows the gradient of its own batch"
+        usual = f"The gradient of this batch's cross-entropy. {LOOP}"
+        trial.equals(got, fresh, rule, usual, slips=slips, given=given)
     expected = [run.fresh(step)[0] for step in range(run.steps)]
     got = run.losses
     plain = isinstance(got, list) and all(isinstance(value, float) for value in got)
@@ -233,8 +234,7 @@ def _train_rates(trial: Trial, run: _Run) -> None:
     usual = f"The rate in a step is the highest one times rate(step, steps, warmup). {LOOP}"
     given = f"{run.given}; group['lr'] at each optimizer.step(), highest rate {RATE}"
     rule = "the rate of every step is highest * rate(step, steps, warmup)"
-    hint = fitting(got, slips, usual)
-    trial.equals(got, [RATE * f for f in factors], rule, hint, given=given)
+    trial.equals(got, [RATE * f for f in factors], rule, usual, slips=slips, given=given)
     second, highest = [row[1] for row in run.optimizer.rates], RATE / 10
     trial.equals(
         second,
@@ -252,24 +252,31 @@ def _train_clips(trial: Trial, run: _Run) -> None:
         norm = float(torch.cat([g.flatten() for g in fresh]).norm())
         clipped = [g * min(1.0, run.clip / norm) for g in fresh]
         slips = [
-            (fresh, "The gradient is not clipped when the update is made: between backward() and "
-             "optimizer.step() is the place."),
+            (
+                fresh,
+                "The gradient is not clipped when the update is made: between backward() and "
+                f"optimizer.step() is the place. {LOOP}",
+            ),
             (
                 [g.clamp(-run.clip, run.clip) for g in fresh],
-                "That clips every number; what is bounded is the norm of the whole gradient.",
+                "That clips every number; what is bounded is the norm of the whole gradient. "
+                f"{LOOP}",
             ),
             (
                 [g * min(1.0, run.clip / float(g.norm())) for g in fresh],
-                "One norm for all parameters together, so that the direction stays.",
+                f"One norm for all parameters together, so that the direction stays. {LOOP}",
             ),
-            ([g * min(1.0, 1 / norm) for g in fresh], "The limit is clip, as it was handed over."),
-        ]  # fmt: skip
-        usual = "torch.nn.utils.clip_grad_norm_ on all the parameters, after backward()."
+            (
+                [g * min(1.0, 1 / norm) for g in fresh],
+                f"The limit is clip, as it was handed over. {LOOP}",
+            ),
+        ]
         trial.equals(
             got,
             clipped,
             "before the update, the whole gradient is clipped to the norm clip",
-            f"{fitting(got, slips, usual, 1e-4)} {LOOP}",
+            f"torch.nn.utils.clip_grad_norm_ on all the parameters, after backward(). {LOOP}",
+            slips=slips,
             given=f"{run.given}; the gradient at optimizer.step() number {step + 1}, of norm "
             f"{norm:.3f} before clipping",
             tolerance=1e-4,

@@ -14,10 +14,10 @@ from helpers.course.checks.lab05.cache import (
     course_read_token,
     random_model,
 )
-from helpers.course.checks.lab05.common import NOTHING, TENSOR, fitting, lab, seeded
+from helpers.course.checks.lab05.common import lab, seeded
 from helpers.course.checks.lab05.filters import RULES, distribution
 from helpers.course.checks.lab05.gpt import CourseGPT
-from helpers.course.checks.trial import Trial
+from helpers.course.checks.trial import NOTHING, TENSOR, Trial
 
 
 def _write(
@@ -120,7 +120,8 @@ def _write_looks_back(
             p.detach(),
             logits.softmax(-1),
             "every token is drawn after all tokens before it",
-            fitting(p, slips, usual),
+            usual,
+            slips=slips,
             given=f"{given}; what narrow is handed for token number {i}",
         )
         trial.equals(
@@ -161,7 +162,7 @@ def _write_draws(trial: Trial) -> None:
     ]
     usual = f"softmax(logits / temperature), a distribution (V,). {RULES}"
     rule = "narrow is handed softmax(logits / temperature)"
-    trial.equals(seen[0], sharp, rule, fitting(seen[0], slips, usual), given=given)
+    trial.equals(seen[0], sharp, rule, usual, slips=slips, given=given)
     given = f"P = 8/16, 4/16, 3/16, 1/16 at every place, {N} tokens"
     first, none = trial.integer(0, 1000), "narrow may be None: then nothing is narrowed."
     one, two, other = (

@@ -6,23 +6,25 @@ attend.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from helpers.course.checks.comparing import Slips
 from helpers.course.checks.lab import Lab
-from helpers.course.checks.trial import NOTHING, TENSOR, Complaint, Trial, fitting
+from helpers.course.checks.pointers import see
+from helpers.course.checks.trial import Complaint, Trial
 
 lab = Lab("lab04")
 
 KERNELS = ("scaled_dot_product_attention", "MultiheadAttention", "multi_head_attention_forward")
 SINGLE = "The numbers came in double precision: give a tensor that you make the dtype of the input."
-SCALE = "Scores are divided by the square root of K, the length of one query. Notebook 09, 'Why"
-SCALE += " divide by √d_k'."
-MEANING = "A mask has one meaning here: True = may attend. Notebook 09, 'The future is not to be "
-MEANING += "looked at'."
+SCALE = "Scores are divided by the square root of K, the length of one query. "
+SCALE += see(9, "Why divide by √d_k")
+FUTURE = see(9, "The future is not to be looked at")
+MEANING = f"A mask has one meaning here: True = may attend. {FUTURE}"
 NAME = "A name has no value here. How is it written in the function's first line, or where it was "
 NAME += "made or imported?"
 ONE = "The functions of math take one number; those of torch take a whole tensor."
@@ -54,18 +56,9 @@ def _hint_of_error(error: BaseException | None) -> str:
     return KIND if isinstance(error, TypeError) else ""
 
 
-def hint_for(got: Any, mistakes: Iterable[tuple[str, Tensor]], otherwise: str) -> str:
-    """The hint for the mistake that gives this very tensor; mistakes are (hint, tensor)."""
-    if not isinstance(got, Tensor):
-        return NOTHING if got is None else TENSOR
-    if got.dtype in (torch.float32, torch.float16, torch.bfloat16):
-        return SINGLE
-    return first_fit(got, mistakes, otherwise)
-
-
-def first_fit(got: Any, mistakes: Iterable[tuple[str, Any]], otherwise: str) -> str:
-    """As ``hint_for``, for values of any kind."""
-    return fitting(got, [(value, hint) for hint, value in mistakes], otherwise)
+def in_double(expected: Tensor, slips: Slips = ()) -> Slips:
+    """Slips in float64, and that of an answer which computes in single precision."""
+    return [*slips, (expected.float(), SINGLE)]
 
 
 PAIR = "Hand back two things, first the output and then the weights: return output, weights."
