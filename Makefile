@@ -74,11 +74,11 @@ test: $(VENV)/.tests-installed $(VENV)/.colab-installed
 
 mark: $(VENV)/.labs-installed
 	@[ -n "$(SUBMISSIONS)" ] || { echo "Name the folder of submissions: make mark SUBMISSIONS=folder"; exit 2; }
-	@$(BIN)/python -m helpers.course.labs.marking "$(SUBMISSIONS)" \
+	@$(BIN)/python -m staff.marking.marking "$(SUBMISSIONS)" \
 	  $(if $(SECRET_FILE),--secret-file "$(SECRET_FILE)") $(ARGS)
 
 release: $(VENV)/.labs-installed
-	@$(BIN)/python -m helpers.course.labs.release \
+	@$(BIN)/python -m staff.authoring.release \
 	  $(if $(CLASS_TREE),--class-tree "$(CLASS_TREE)") \
 	  $(if $(SECRET_FILE),--secret-file "$(SECRET_FILE)") $(ARGS)
 
@@ -89,10 +89,10 @@ fresh: $(VENV)/.installed
 	@$(BIN)/python -m helpers.course.workspace --fresh $(NOTEBOOK)
 
 refresh: $(VENV)/.installed
-	@$(BIN)/python -m helpers.course.refresh $(NOTEBOOK)
+	@$(BIN)/python -m staff.notebooks.refresh $(NOTEBOOK)
 
 address: $(VENV)/.installed
-	@$(BIN)/python -m helpers.course.address $(REPO) $(REF)
+	@$(BIN)/python -m staff.notebooks.address $(REPO) $(REF)
 
 format: $(VENV)/.tests-installed
 	$(BIN)/ruff check --fix .

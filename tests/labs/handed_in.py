@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from helpers.course.labs.authoring import read_notebook, student_version, with_seeds
+from staff.authoring.authoring import read_notebook, student_version, with_seeds
 from tests.labs.mutation import solutions
 
 MINE = "What I think, in my own words."

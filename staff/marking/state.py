@@ -11,8 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from helpers.course.labs import report
-from helpers.course.labs.submissions import Refused, Submission, read_bytes
+from staff.marking import report
+from staff.marking.submissions import Refused, Submission, read_bytes
 
 VERSION = 1  # of state.json; another one is marked anew
 FINAL = ("marked", "stopped", "refused")  # what is not tried again

@@ -6,9 +6,9 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from helpers.course import refresh as module
-from helpers.course.contract import WIDGET_VIEW
-from helpers.course.refresh import (
+from staff.notebooks import refresh as module
+from staff.notebooks.notebook_rules import WIDGET_VIEW
+from staff.notebooks.refresh import (
     CapturedOutput,
     RefreshError,
     normalise_metadata,

@@ -1,7 +1,7 @@
 """Mark a folder of submissions of the labs, by nbgrader's autograder, in a sandbox.
 
-    python -m helpers.course.labs.marking FOLDER
-    python -m helpers.course.labs.marking FOLDER --secret-file SECRET --workers 4
+    python -m staff.marking.marking FOLDER
+    python -m staff.marking.marking FOLDER --secret-file SECRET --workers 4
 
 ``FOLDER`` holds STUDENT.ipynb, or folders STUDENT/ with a notebook of any name; which lab it is,
 its cells tell. Results are in ``FOLDER/marks``, and nothing else changes: ``points.csv``,
@@ -36,13 +36,13 @@ import nbformat
 from tqdm import tqdm
 
 from helpers.course.environment import find_root
-from helpers.course.labs import sandbox
-from helpers.course.labs.authoring import nbgrader, read_notebook, student_version, with_seeds
-from helpers.course.labs.pool import Workers, environment_path
-from helpers.course.labs.release import lab_sources, read_secret
-from helpers.course.labs.sandbox import Limits, NoSandbox
-from helpers.course.labs.state import VERSION, State
-from helpers.course.labs.submissions import MARKS, find_submissions
+from staff.authoring.authoring import nbgrader, read_notebook, student_version, with_seeds
+from staff.authoring.release import lab_sources, read_secret
+from staff.marking import sandbox
+from staff.marking.pool import Workers, environment_path
+from staff.marking.sandbox import Limits, NoSandbox
+from staff.marking.state import VERSION, State
+from staff.marking.submissions import MARKS, find_submissions
 
 
 def make_key(source: Path, secret: str | None, folder: Path) -> Path:
@@ -159,7 +159,7 @@ class Marking:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m helpers.course.labs.marking",
+        prog="python -m staff.marking.marking",
         description="Mark a folder of submissions by nbgrader's autograder, in a sandbox.",
     )
     parser.add_argument("folder", type=Path, help="with STUDENT.ipynb or STUDENT/anything.ipynb")

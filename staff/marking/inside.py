@@ -1,7 +1,7 @@
 """What runs first inside the sandbox: gives up rights, sets limits, and becomes the kernel.
 
-    python -m helpers.course.labs.inside '{"memory": ...}' --kernel CONNECTION_FILE
-    python -m helpers.course.labs.inside '{"memory": ...}' --code "print(1)"
+    python -m staff.marking.inside '{"memory": ...}' --kernel CONNECTION_FILE
+    python -m staff.marking.inside '{"memory": ...}' --code "print(1)"
 
 Everything here happens before the first line of a student's, in the process that will run it.
 """

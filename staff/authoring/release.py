@@ -1,8 +1,8 @@
 """Make the released labs from their sources, and a clean copy of the course for a class.
 
-    python -m helpers.course.labs.release            make all labs anew, with stored outputs
-    python -m helpers.course.labs.release lab01      this one
-    python -m helpers.course.labs.release --check    say what is wrong with the sources, or stale
+    python -m staff.authoring.release            make all labs anew, with stored outputs
+    python -m staff.authoring.release lab01      this one
+    python -m staff.authoring.release --check    say what is wrong with the sources, or stale
     ... --class-tree FOLDER --secret-file FILE       a copy of the course for the class with this
                                                      secret: its own numbers and hidden inputs,
                                                      no solutions of the labs, no hidden tests
@@ -32,10 +32,9 @@ from jupyter_client.kernelspec import NATIVE_KERNEL_NAME
 from nbformat import NotebookNode
 from tqdm import tqdm
 
-from helpers.course import contract, refresh
 from helpers.course.checks.lab import seed_of
 from helpers.course.environment import find_root
-from helpers.course.labs.authoring import (
+from staff.authoring.authoring import (
     HIDDEN,
     SCHEME,
     SOLUTION,
@@ -46,17 +45,18 @@ from helpers.course.labs.authoring import (
     student_version,
     with_seeds,
 )
-from helpers.course.refresh import RefreshError
+from staff.notebooks import notebook_rules, refresh
+from staff.notebooks.refresh import RefreshError
 
 SOURCES = "notebooks/labs/source"
 RELEASED = "notebooks/labs"
 # What a class does not get: solutions, hidden tests, known wrong answers, and what works on them.
 PRIVATE = (
-    *(f"{SOURCES}/", "helpers/course/labs/"),
-    *("tests/course/checks/", "tests/course/labs/", "tests/labs/"),
+    *(f"{SOURCES}/", "staff/authoring/", "staff/marking/", "tests/labs/"),
+    *("tests/course/checks/", "tests/staff/authoring/", "tests/staff/marking/"),
 )
 SHORTEST_SECRET = 16  # characters; a short one could be guessed from the variant, which is visible
-AGAIN = "run python -m helpers.course.labs.release"
+AGAIN = "run python -m staff.authoring.release"
 
 _LINK = re.compile(r"\]\(<?([^)\s>#]+)")
 
@@ -234,9 +234,9 @@ def _execute(notebook: NotebookNode, name: str, folder: Path) -> None:
     refresh.merge_streams(notebook)
     refresh.normalise_metadata(notebook)
     complaints = [
-        *contract.check_counts(notebook),
-        *contract.check_outputs(notebook),
-        *contract.check_paths(notebook),
+        *notebook_rules.check_counts(notebook),
+        *notebook_rules.check_outputs(notebook),
+        *notebook_rules.check_paths(notebook),
     ]
     if complaints:
         raise RefreshError(f"{name}: {'; '.join(complaints)}")
@@ -245,9 +245,9 @@ def _execute(notebook: NotebookNode, name: str, folder: Path) -> None:
 def _lasting(notebook: NotebookNode) -> NotebookNode:
     """A notebook without what a run leaves in it."""
     notebook = copy.deepcopy(notebook)
-    for _, cell in contract.code_cells(notebook):
+    for _, cell in notebook_rules.code_cells(notebook):
         cell.outputs, cell.execution_count = [], None
-        tags = [tag for tag in cell.metadata.pop("tags", []) if tag != contract.WIDGET_TAG]
+        tags = [tag for tag in cell.metadata.pop("tags", []) if tag != notebook_rules.WIDGET_TAG]
         if tags:
             cell.metadata["tags"] = tags
     return notebook
@@ -307,7 +307,7 @@ def _missing_links(tree: Path) -> Iterator[str]:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m helpers.course.labs.release",
+        prog="python -m staff.authoring.release",
         description="Make the released labs from their sources, or a class's copy of the course.",
     )
     parser.add_argument("labs", nargs="*", help="such as lab01; without it, all of them")
@@ -347,7 +347,7 @@ def _advice(folder: Path, secret: str | None) -> Iterator[str]:
         yield "Without --secret-file the hidden inputs are those of the public repository."
     yield (
         f"{folder} is ready. Its Colab badges still lead to the public repository; where the class "
-        "has its own: python -m helpers.course.address OWNER/NAME REF, there."
+        "has its own: python -m staff.notebooks.address OWNER/NAME REF, there."
     )
 
 

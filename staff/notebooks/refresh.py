@@ -1,7 +1,7 @@
 """Execute notebooks from top to bottom and store their outputs.
 
-    python -m helpers.course.refresh            all notebooks
-    python -m helpers.course.refresh 02         this one
+    python -m staff.notebooks.refresh            all notebooks
+    python -m staff.notebooks.refresh 02         this one
 
 Each notebook runs in a kernel of its own. What is stored is what a reader without a kernel can
 see: views of widgets are left out, and what they bring as text, HTML or pictures stays. A file is
@@ -23,7 +23,9 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbclient.output_widget import OutputWidget
 from nbformat import NotebookNode
 
-from helpers.course.contract import (
+from helpers.course.environment import find_root
+from helpers.course.workspace import find_notebook, released_notebooks
+from staff.notebooks.notebook_rules import (
     WIDGET_TAG,
     WIDGET_VIEW,
     check_counts,
@@ -31,8 +33,6 @@ from helpers.course.contract import (
     check_paths,
     code_cells,
 )
-from helpers.course.environment import find_root
-from helpers.course.workspace import find_notebook, released_notebooks
 
 TIMEOUT = 600  # seconds for one cell
 
@@ -45,7 +45,7 @@ def refresh(path: Path, timeout: int = TIMEOUT) -> bool:
     """Execute one notebook and store its outputs; return whether the file changed.
 
     Raises:
-        RefreshError: a cell raised, or an output breaks the contract; the file is as it was.
+        RefreshError: a cell raised, or an output breaks a rule; the file is as it was.
     """
     notebook = nbformat.read(path, as_version=4)
     execute(notebook, path.parent, timeout)
@@ -192,7 +192,7 @@ def normalise_metadata(notebook: NotebookNode) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m helpers.course.refresh",
+        prog="python -m staff.notebooks.refresh",
         description="Execute notebooks from top to bottom and store their outputs.",
     )
     parser.add_argument("notebooks", nargs="*", help="such as 02; without it, all of them")

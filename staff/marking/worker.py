@@ -1,6 +1,6 @@
 """Marks one submission, in a process of its own.
 
-    python -m helpers.course.labs.worker FOLDER
+    python -m staff.marking.worker FOLDER
 
 ``FOLDER/job.json`` says what to do; ``result.json`` and ``page.html`` are what comes of it. This
 process is trusted; the submission is not, and its code runs in another (``autograde.py``).
@@ -21,9 +21,9 @@ from typing import Any
 
 import nbformat
 
-from helpers.course.labs import report
-from helpers.course.labs.sandbox import GIB, Limits
-from helpers.course.labs.submissions import Refused, align, read_submission, which_lab
+from staff.marking import report
+from staff.marking.sandbox import GIB, Limits
+from staff.marking.submissions import Refused, align, read_submission, which_lab
 
 
 def mark(folder: Path) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def mark(folder: Path) -> dict[str, Any]:
         lab = which_lab(notebook, releases)
     except Refused as refusal:
         return {"status": "refused", "reason": str(refusal)}
-    from helpers.course.labs.autograde import Watched, autograde  # nbgrader takes seconds to load
+    from staff.marking.autograde import Watched, autograde  # nbgrader takes seconds to load
 
     notes = align(notebook, releases[lab])
     if not job["named"] and Path(job["path"]).stem != keys[lab].name:

@@ -11,9 +11,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from helpers.course.labs import sandbox
-from helpers.course.labs.inside import REFUSED
-from helpers.course.labs.sandbox import (
+from staff.marking import sandbox
+from staff.marking.inside import REFUSED
+from staff.marking.sandbox import (
     Limits,
     NoSandbox,
     Watchdog,
@@ -56,6 +56,7 @@ from helpers.course.environment import find_root
 root = str(find_root())
 print(json.dumps({
     "root": sorted(os.listdir("/")), "course": sorted(os.listdir(root)), "here": os.getcwd(),
+    "staff": [f for _, _, files in os.walk(root + "/staff") for f in sorted(files)],
     "notebooks": os.listdir(root + "/notebooks"), "variables": sorted(os.environ),
     "processes": [p for p in os.listdir("/proc") if p.isdigit()], "tmp": os.listdir("/tmp"),
     "user": [os.getuid(), os.geteuid(), os.getgid(), os.getgroups()],
@@ -65,7 +66,8 @@ print(json.dumps({
     assert not {"home", "mnt", "media", "srv", "run", "var", "boot"} & set(seen["root"]) - set(
         ROOT.parts[:2] + Path(sys.base_prefix).parts[:2]
     )
-    assert set(seen["course"]) <= {"helpers", "data", "notebooks", "work", ".venv"}
+    assert set(seen["course"]) <= {"helpers", "data", "staff", "notebooks", "work", ".venv"}
+    assert seen["staff"] == ["__init__.py", "__init__.py", "inside.py"]
     assert seen["here"] == str(ROOT / "work/labs")
     assert seen["notebooks"] == []
     assert seen["tmp"] == [*ROOT.parts[2:3]] * (ROOT.parts[1] == "tmp")  # the course itself

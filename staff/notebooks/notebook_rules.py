@@ -1,6 +1,6 @@
-"""What every notebook of the course keeps to, as checks that say what is wrong.
+"""The rules that every notebook of the course keeps, as checks that say what is wrong.
 
-    python -m helpers.course.contract [02 ...]
+    python -m staff.notebooks.notebook_rules [02 ...]
 
 Each check takes a notebook (an ``nbformat`` node) and returns its complaints, one sentence each;
 none means that all is well. A cell is named by its place in the notebook, counted from 1.
@@ -19,9 +19,9 @@ from urllib.parse import unquote
 import nbformat
 from nbformat import NotebookNode
 
-from helpers.course.address import Address, read_address
 from helpers.course.environment import find_root
 from helpers.course.workspace import find_notebook, released_notebooks
+from staff.notebooks.address import Address, read_address
 
 MAX_BYTES = 1_000_000
 MAX_LINES = 40
@@ -333,8 +333,8 @@ def _called(call: ast.Call) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m helpers.course.contract",
-        description="Say what in a notebook does not keep to the course's contract.",
+        prog="python -m staff.notebooks.notebook_rules",
+        description="Say which of the course's rules a notebook breaks.",
     )
     parser.add_argument("notebooks", nargs="*", help="such as 02; without it, all of them")
     options = parser.parse_args(arguments)

@@ -17,11 +17,11 @@ from nbformat import v4
 
 pytest.importorskip("nbgrader", reason="marking needs nbgrader")
 
-from helpers.course.labs import marking as module
-from helpers.course.labs import sandbox
-from helpers.course.labs.authoring import read_notebook, student_version, with_seeds
-from helpers.course.labs.marking import Marking, main
-from helpers.course.labs.sandbox import Limits, NoSandbox
+from staff.authoring.authoring import read_notebook, student_version, with_seeds
+from staff.marking import marking as module
+from staff.marking import sandbox
+from staff.marking.marking import Marking, main
+from staff.marking.sandbox import Limits, NoSandbox
 
 ROOT = Path(__file__).resolve().parents[3]
 BOXED = shutil.which("bwrap") is not None

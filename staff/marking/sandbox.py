@@ -2,9 +2,10 @@
 
 What it isolates, on Linux:
 
-- files: of the machine the code sees /usr, the Python environment, and the course's ``helpers/``
-  and ``data/``, all read-only. ``tests/``, the labs' sources, other submissions and the home folder
-  are not there. It writes to private folders in memory, of limited size, that end with it;
+- files: of the machine the code sees /usr, the Python environment, and of the course ``helpers/``,
+  ``data/`` and ``inside.py``, all read-only. ``tests/``, the rest of ``staff/``, the labs' sources,
+  other submissions and the home folder are not there. It writes to private folders in memory, of
+  limited size, that end with it;
 - network, processes and shared memory: namespaces of its own, with no way out;
 - rights: an unprivileged user without capabilities, who cannot gain any; where the machine is an
   x86-64 or an ARM, system calls that a notebook does not need are refused (``inside.py``);
@@ -47,7 +48,9 @@ from pathlib import Path
 import psutil
 
 GIB, MIB = 2**30, 2**20
-CONTAINERFILE = "helpers/course/labs/Containerfile"
+CONTAINERFILE = "staff/marking/Containerfile"
+# Of staff/, all that there is in a sandbox.
+INSIDE = ("__init__.py", "marking/__init__.py", "marking/inside.py")
 FIRST_USER = 61300  # nobody's; used only where marking runs as root, one for each worker
 OLDEST = (0, 7)  # of bubblewrap: the first that limits the size of a folder in memory
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
@@ -153,6 +156,7 @@ def confined(
         line += ["--perms", "1777", "--size", size, "--tmpfs", folder]
     seen = [Path(path) for path in SETTINGS if os.path.exists(path)]
     seen += [*_python(course), course / "helpers", course / "data"]
+    seen += [course / "staff" / name for name in INSIDE]
     made: set[Path] = set()
     for path in seen:
         line += [*_parents(path, made), "--ro-bind", str(path), str(path)]
@@ -179,7 +183,7 @@ def inside(limits: Limits, *, kernel: str = "", code: str = "", user: int = 0) -
     """
     wanted = limits.for_inside(os.geteuid() == 0) | {"user": FIRST_USER + user}
     what = ["--kernel", kernel] if kernel else ["--code", code]
-    return [sys.executable, "-m", "helpers.course.labs.inside", json.dumps(wanted), *what]
+    return [sys.executable, "-m", "staff.marking.inside", json.dumps(wanted), *what]
 
 
 def environment(course: Path, home: str) -> dict[str, str]:

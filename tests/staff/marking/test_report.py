@@ -9,7 +9,7 @@ import pytest
 from nbformat import v4
 
 from helpers.course.checks.lab import LEADERBOARD
-from helpers.course.labs.report import LONGEST, leaderboard, page, table
+from staff.marking.report import LONGEST, leaderboard, page, table
 
 SEED = "5197094163344920720"
 PNG = (  # one red point

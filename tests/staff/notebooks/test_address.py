@@ -10,8 +10,8 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from helpers.course import address
-from helpers.course.address import Address, make_address, read_address, write_address
+from staff.notebooks import address
+from staff.notebooks.address import Address, make_address, read_address, write_address
 
 SETTINGS = """\
 [project.urls]

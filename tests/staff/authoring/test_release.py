@@ -11,13 +11,13 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from helpers.course.address import read_address
 from helpers.course.checks import lab01
 from helpers.course.checks.lab import seed_of
-from helpers.course.labs import authoring, release
-from helpers.course.labs.authoring import check_source, student_version, with_seeds
-from helpers.course.refresh import RefreshError
-from helpers.course.refresh import refresh as refresh_file
+from staff.authoring import authoring, release
+from staff.authoring.authoring import check_source, student_version, with_seeds
+from staff.notebooks.address import read_address
+from staff.notebooks.refresh import RefreshError
+from staff.notebooks.refresh import refresh as refresh_file
 
 pytest.importorskip("nbgrader")
 
@@ -103,7 +103,8 @@ def course(root, tmp_path):
     """A small clone of the course with one lab."""
     course = tmp_path / "course"
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(root / "helpers", course / "helpers", ignore=ignored)
+    for package in ("helpers", "staff"):
+        shutil.copytree(root / package, course / package, ignore=ignored)
     shutil.copy(root / "pyproject.toml", course)
     (course / "README.md").write_text(
         "[a](notebooks/00_a.ipynb) [b](notebooks/labs/source/lab01/lab01_toy.ipynb#x) [c](#c) "

@@ -20,9 +20,9 @@ from typing import Any
 
 import psutil
 
-from helpers.course.labs import sandbox
-from helpers.course.labs.sandbox import Limits
-from helpers.course.labs.submissions import Submission
+from staff.marking import sandbox
+from staff.marking.sandbox import Limits
+from staff.marking.submissions import Submission
 
 START, END = 90, 60  # seconds that a worker may take before the first cell and after the last
 MOST_RESULT = 8 * 2**20  # bytes of a page or a result
@@ -114,7 +114,7 @@ class Workers:
 
     def _wait_for(self, folder: Path) -> str:
         """Run a worker; says why it had to be ended, if it had to be."""
-        command = [sys.executable, "-m", "helpers.course.labs.worker", str(folder)]
+        command = [sys.executable, "-m", "staff.marking.worker", str(folder)]
         quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
         environment = worker_environment(self.root, folder)
         process = subprocess.Popen(

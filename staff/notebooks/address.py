@@ -1,7 +1,7 @@
 """The course's public address: one place holds it, every badge and set-up cell repeats it.
 
-    python -m helpers.course.address                    print the address
-    python -m helpers.course.address OWNER/NAME REF     set it everywhere
+    python -m staff.notebooks.address                    print the address
+    python -m staff.notebooks.address OWNER/NAME REF     set it everywhere
     ... --clone-url URL                                 let set-up cells clone from elsewhere
 
 ``pyproject.toml`` is the one place. Notebooks are changed in their badge and in their set-up cell
@@ -172,7 +172,7 @@ def _in_notebook(path: Path, name: str, address: Address) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m helpers.course.address",
+        prog="python -m staff.notebooks.address",
         description="Print the course's public address, or set it in every badge and set-up cell.",
     )
     parser.add_argument("repository", nargs="?", metavar="OWNER/NAME", help="on GitHub")

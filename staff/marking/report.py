@@ -20,7 +20,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 from helpers.course.checks.lab import LEADERBOARD
-from helpers.course.labs.submissions import grade_id
+from staff.marking.submissions import grade_id
 
 LONGEST = 4000  # characters of an output that a page shows
 LONGEST_UNIT = 40
