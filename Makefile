@@ -50,10 +50,10 @@ $(VENV)/.tests-installed: pyproject.toml $(VENV)/.installed
 	@$(PIP) --no-build-isolation -e ".[test]"
 	@touch $@
 
-$(VENV)/.labs-installed: pyproject.toml $(VENV)/.installed
-	@echo "Installing what making and marking labs needs (once)"
+$(VENV)/.staff-installed: pyproject.toml $(VENV)/.installed
+	@echo "Installing what authors and assistants need (once)"
 	@$(PIP) "setuptools>=77"
-	@$(PIP) --no-build-isolation -e ".[labs]"
+	@$(PIP) --no-build-isolation -e ".[staff]"
 	@touch $@
 
 $(VENV)/.colab-installed: tests/notebooks/colab-requirements.txt $(VENV)/.made
@@ -72,26 +72,26 @@ test: $(VENV)/.tests-installed $(VENV)/.colab-installed
 	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval-lax --nbval-current-env \
 	  --nbval-cell-timeout=300 --nbval-kernel-startup-timeout=120 tests notebooks
 
-mark: $(VENV)/.labs-installed
+mark: $(VENV)/.staff-installed
 	@[ -n "$(SUBMISSIONS)" ] || { echo "Name the folder of submissions: make mark SUBMISSIONS=folder"; exit 2; }
 	@$(BIN)/python -m staff.marking.marking "$(SUBMISSIONS)" \
 	  $(if $(SECRET_FILE),--secret-file "$(SECRET_FILE)") $(ARGS)
 
-release: $(VENV)/.labs-installed
+release: $(VENV)/.staff-installed
 	@$(BIN)/python -m staff.authoring.release \
 	  $(if $(CLASS_TREE),--class-tree "$(CLASS_TREE)") \
 	  $(if $(SECRET_FILE),--secret-file "$(SECRET_FILE)") $(ARGS)
 
-test-marking: $(VENV)/.labs-installed
+test-marking: $(VENV)/.staff-installed
 	@$(BIN)/python -m tests.labs.forty_submissions
 
 fresh: $(VENV)/.installed
 	@$(BIN)/python -m helpers.course.workspace --fresh $(NOTEBOOK)
 
-refresh: $(VENV)/.installed
+refresh: $(VENV)/.staff-installed
 	@$(BIN)/python -m staff.notebooks.refresh $(NOTEBOOK)
 
-address: $(VENV)/.installed
+address: $(VENV)/.staff-installed
 	@$(BIN)/python -m staff.notebooks.address $(REPO) $(REF)
 
 format: $(VENV)/.tests-installed
