@@ -32,8 +32,10 @@ from nbgrader.preprocessors import Execute
 from nbgrader.utils import is_grade
 from traitlets import default
 
-from staff.marking.sandbox import FIRST_USER, MIB, Limits, Watchdog, confined, inside
+from staff.marking.limits import MIB, Limits
+from staff.marking.sandbox import FIRST_USER, confined, inside
 from staff.marking.submissions import grade_id
+from staff.marking.watchdog import Watchdog
 
 STUDENT = "student"  # for nbgrader, whose own names for students are patterns and paths
 LARGEST_MESSAGE = 8 * MIB

@@ -36,11 +36,14 @@ import nbformat
 from tqdm import tqdm
 
 from helpers.course.environment import find_root
-from staff.authoring.authoring import nbgrader, read_notebook, student_version, with_seeds
-from staff.authoring.release import lab_sources, read_secret
+from staff.authoring.cells import nbgrader, read_notebook
+from staff.authoring.class_tree import read_secret
+from staff.authoring.labs import lab_sources
+from staff.authoring.student_version import student_version, with_seeds
 from staff.marking import sandbox
+from staff.marking.limits import Limits
 from staff.marking.pool import Workers, environment_path
-from staff.marking.sandbox import Limits, NoSandbox
+from staff.marking.sandbox import NoSandbox
 from staff.marking.state import VERSION, State
 from staff.marking.submissions import MARKS, find_submissions
 

@@ -20,9 +20,9 @@ from typing import Any
 
 import psutil
 
-from staff.marking import sandbox
-from staff.marking.sandbox import Limits
+from staff.marking.limits import Limits
 from staff.marking.submissions import Submission
+from staff.marking.watchdog import end_processes
 
 START, END = 90, 60  # seconds that a worker may take before the first cell and after the last
 MOST_RESULT = 8 * 2**20  # bytes of a page or a result
@@ -132,7 +132,7 @@ class Workers:
         finally:
             if process.poll() is None:  # otherwise its number may be another process's by now
                 with suppress(psutil.Error):
-                    sandbox.end_processes(psutil.Process(process.pid))
+                    end_processes(psutil.Process(process.pid))
                 process.kill()
             process.wait()
 

@@ -1,4 +1,4 @@
-"""A sandbox for students' code, made with bubblewrap, and a watchdog over what runs in it.
+"""A sandbox for students' code, made with bubblewrap.
 
 What it isolates, on Linux:
 
@@ -10,8 +10,8 @@ What it isolates, on Linux:
 - rights: an unprivileged user without capabilities, who cannot gain any; where the machine is an
   x86-64 or an ARM, system calls that a notebook does not need are refused (``inside.py``);
 - amounts: address space, processor time, processes, size of a file, open files by limits of each
-  process; wall-clock time and the memory of all processes together by the watchdog, which looks
-  several times a second.
+  process; wall-clock time and the memory of all processes together by the watchdog
+  (``watchdog.py``), which looks several times a second.
 
 What it does not, and a container or a virtual machine does:
 
@@ -30,24 +30,17 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import re
 import shlex
 import shutil
-import signal
 import site
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import psutil
+from staff.marking.limits import MIB, Limits
 
-GIB, MIB = 2**30, 2**20
 CONTAINERFILE = "staff/marking/Containerfile"
 # Of staff/, all that there is in a sandbox.
 INSIDE = ("__init__.py", "marking/__init__.py", "marking/inside.py")
@@ -60,49 +53,6 @@ SETTINGS = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/lo
 
 class NoSandbox(RuntimeError):
     """Students' code cannot be confined on this machine; says what to do."""
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a submission may use.
-
-    Attributes:
-        memory: in GiB, of all its processes; also what each may add to its address space.
-        seconds: of wall-clock time for all cells; also of processor time for each process.
-        cell_seconds: for one cell.
-        processes: with threads.
-        file_size, folder_size, output: in MiB.
-        open_files: for each process.
-    """
-
-    memory: float = 3.0
-    seconds: int = 300
-    processes: int = 128
-    file_size: int = 64
-    folder_size: int = 256
-    output: int = 10
-    open_files: int = 256
-
-    @property
-    def cell_seconds(self) -> int:
-        """A third of the time for all cells."""
-        return max(1, self.seconds // 3)
-
-    def for_inside(self, root: bool) -> dict[str, int]:
-        """What ``inside.py`` needs to know.
-
-        Args:
-            root: whether it starts as root, whose processes are counted by ``FIRST_USER`` alone.
-        """
-        wanted = asdict(self) | {"memory": int(self.memory * GIB)}
-        if not root and (sys.platform != "linux" or _kernel() < (5, 14)):
-            # There the limit counts all processes of the user, wherever they run.
-            with suppress(psutil.Error):
-                name = psutil.Process().username()
-                others = psutil.process_iter(["username", "num_threads"])
-                mine = (p.info["num_threads"] or 0 for p in others if p.info["username"] == name)
-                wanted["processes"] += sum(mine)
-        return wanted
 
 
 def find_bubblewrap() -> str:
@@ -231,97 +181,6 @@ def container_commands(folder: Path) -> list[str]:
     ]
 
 
-class Watchdog(threading.Thread):
-    """Ends a process with all that it started when they use too much, and remembers why.
-
-    Args:
-        limits: memory and time of all processes together.
-        shared: a folder in which there may be sockets and one small file, and nothing else.
-
-    Attributes:
-        process: the first process; None while there is none.
-        reason: why it was ended; empty while it was not.
-        machine: whether it was the machine's fault, rather than that of the code.
-    """
-
-    def __init__(self, limits: Limits, shared: Path) -> None:
-        super().__init__(daemon=True)
-        self.limits, self.shared = limits, shared
-        self.process: psutil.Process | None = None
-        self.reason, self.machine = "", False
-        self._began, self._done = time.monotonic(), threading.Event()
-
-    def run(self) -> None:
-        while not self._done.wait(0.1):
-            if self.process is not None and (complaint := self._complaint()):
-                self.end(complaint)
-
-    def begin(self) -> None:
-        """Count the time from now on."""
-        self._began = time.monotonic()
-
-    def end(self, reason: str) -> None:
-        """End all processes; the first reason is kept."""
-        self.reason = self.reason or reason
-        if self.process is not None:
-            end_processes(self.process)
-
-    def stop(self) -> None:
-        """End what is left, and look no more."""
-        self._done.set()
-        if self.process is not None:
-            end_processes(self.process)
-
-    def _complaint(self) -> str:
-        if time.monotonic() - self._began > self.limits.seconds:
-            return f"it took more than {self.limits.seconds} s in all"
-        used = count = 0
-        for process in _family(self.process):
-            with suppress(psutil.Error):
-                used += process.memory_info().rss
-                count += 1
-        if used > self.limits.memory * GIB:
-            several = f" with {count} processes" if count > 4 else ""
-            return f"it used more than {self.limits.memory:g} GiB of memory{several}"
-        memory = psutil.virtual_memory()
-        if memory.available < min(memory.total // 20, GIB // 2):
-            self.machine = True
-            return "the machine ran short of memory"
-        with suppress(OSError):
-            entries = list(os.scandir(self.shared))
-            sizes = [e.stat(follow_symlinks=False).st_size for e in entries]
-            if len(entries) > 12 or sum(sizes) > MIB or any(e.is_symlink() for e in entries):
-                return "it wrote to the folder of its connection"
-        return ""
-
-
-def end_processes(process: psutil.Process) -> None:
-    """Kill a process with its descendants, until there are none."""
-    for _ in range(50):
-        family = [p for p in _family(process) if _alive(p)]
-        if not family:
-            return
-        for member in family:  # stopped at first, so that none starts others meanwhile
-            with suppress(psutil.Error):
-                member.send_signal(signal.SIGSTOP)
-        for member in reversed(family):
-            with suppress(psutil.Error):
-                member.kill()
-        time.sleep(0.02)
-
-
-def _family(process: psutil.Process) -> list[psutil.Process]:
-    with suppress(psutil.Error):
-        return [process, *process.children(recursive=True)]
-    return [process]
-
-
-def _alive(process: psutil.Process) -> bool:
-    with suppress(psutil.Error):
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    return False
-
-
 def _python(course: Path) -> Iterator[Path]:
     """The folders that make this Python and its packages, without those that others contain.
 
@@ -352,7 +211,3 @@ def _parents(path: Path, made: set[Path]) -> Iterator[str]:
 def _version(bubblewrap: str) -> tuple[int, ...]:
     said = subprocess.run([bubblewrap, "--version"], capture_output=True, text=True).stdout
     return tuple(map(int, re.findall(r"\d+", said)[:2]))
-
-
-def _kernel() -> tuple[int, ...]:
-    return tuple(map(int, re.findall(r"\d+", platform.release())[:2]))

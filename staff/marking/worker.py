@@ -22,7 +22,7 @@ from typing import Any
 import nbformat
 
 from staff.marking import report
-from staff.marking.sandbox import GIB, Limits
+from staff.marking.limits import GIB, Limits
 from staff.marking.submissions import Refused, align, read_submission, which_lab
 
 

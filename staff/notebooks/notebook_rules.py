@@ -14,7 +14,6 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import unquote
 
 import nbformat
 from nbformat import NotebookNode
@@ -22,6 +21,8 @@ from nbformat import NotebookNode
 from helpers.course.environment import find_root
 from helpers.course.workspace import find_notebook, released_notebooks
 from staff.notebooks.address import Address, read_address
+from staff.notebooks.links import check_links
+from staff.notebooks.syntax import parse, shows
 
 MAX_BYTES = 1_000_000
 MAX_LINES = 40
@@ -35,21 +36,11 @@ PACKAGES = {
     *("tqdm", "pooch", "regex", "safetensors"),
 }
 SLIDE_TYPES = {"slide", "subslide", "fragment", "skip", "notes", "-"}
-# Calls that always show something, wherever they stand outside an `if`; and calls that end a cell
-# without showing anything, because they return None.
-SHOWING = {"show", "say", "print", "explore", "display", "quizzes"}
-SILENT = {
-    *("append", "extend", "insert", "update", "add", "clear", "remove", "sort", "reverse"),
-    *("set_style", "backward", "step", "zero_grad", "close", "mkdir", "write", "setdefault"),
-}
 
 _MACHINE_PATH = re.compile(
     r"(?<![\w.~/-])/(?:home|root|tmp|work|content|Users|private|var/folders)/|\b[A-Z]:\\+Users\b"
 )
 _INSTALL = re.compile(r"\b(?:pip3?|conda|mamba|uv pip|apt|apt-get)\W+install\b")
-_LINK = re.compile(r"\]\(<?([^)\s>]+)|\b(?:src|href)=[\"']([^\"']+)")
-_CODE_OR_FORMULA = re.compile(r"(?s)```.*?```|`[^`\n]*`|\$\$.*?\$\$|\$[^$\n]*\$")
-_HEADING = re.compile(r"(?m)^#{1,6}[ \t]+(.+?)[ \t#]*$")
 
 
 def check_notebook(path: Path, root: Path, address: Address) -> list[str]:
@@ -168,7 +159,7 @@ def check_missing_outputs(notebook: NotebookNode) -> list[str]:
         stored = stored or any("image/png" in output.get("data", {}) for output in cell.outputs)
         if compared and not stored:
             complaints.append(f"cell {number} is to be compared, but stores no output")
-        elif not stored and WIDGET_TAG not in tags and _shows(cell.source):
+        elif not stored and WIDGET_TAG not in tags and shows(cell.source):
             complaints.append(f"cell {number} shows something, but stores no output")
         if {"raises-exception", "nbval-skip"} & set(tags) or "NBVAL_SKIP" in cell.source:
             complaints.append(f"cell {number} is hidden from the tests by its tag")
@@ -184,7 +175,7 @@ def check_sources(notebook: NotebookNode) -> list[str]:
             complaints.append(f"cell {number} has {lines} lines; the limit is {MAX_LINES}")
         if _INSTALL.search(cell.source):
             complaints.append(f"cell {number} installs something")
-        if _parse(cell.source) is None:
+        if parse(cell.source) is None:
             complaints.append(f"cell {number} is not plain Python (no magics, no shell)")
     for number, cell in enumerate(notebook.cells, start=1):
         if not cell.source.strip():
@@ -196,7 +187,7 @@ def check_imports(notebook: NotebookNode) -> list[str]:
     """Everything imported is in the standard library, in ``helpers`` or in Colab's image."""
     complaints = []
     for number, cell in code_cells(notebook):
-        for node in ast.walk(_parse(cell.source) or ast.Module([], [])):
+        for node in ast.walk(parse(cell.source) or ast.Module([], [])):
             if isinstance(node, ast.Import):
                 modules = [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
@@ -223,53 +214,6 @@ def check_size(size: int) -> list[str]:
     return [] if size < MAX_BYTES else [f"{size:,} bytes; the limit is {MAX_BYTES:,}"]
 
 
-def check_links(notebook: NotebookNode, path: Path, root: Path) -> list[str]:
-    """Relative links and images of the Markdown cells lead to files and headings that exist."""
-    complaints = []
-    for number, cell in enumerate(notebook.cells, start=1):
-        if cell.cell_type != "markdown":
-            continue
-        text = _CODE_OR_FORMULA.sub("", cell.source)
-        for target in (match[1] or match[2] for match in _LINK.finditer(text)):
-            if re.match(r"(?:https?|mailto):", target):
-                continue
-            if problem := _broken(target, notebook, cell, path, root):
-                complaints.append(f"cell {number}: the link '{target}' {problem}")
-    return complaints
-
-
-def _broken(
-    target: str, notebook: NotebookNode, cell: NotebookNode, path: Path, root: Path
-) -> str | None:
-    """What is wrong with a relative link, if anything."""
-    if target.startswith("attachment:"):
-        name = target.removeprefix("attachment:")
-        return None if name in cell.get("attachments", {}) else "names no attachment of its cell"
-    file, _, anchor = unquote(target).partition("#")
-    linked = (path.parent / file).resolve() if file else path.resolve()
-    if file.startswith("/") or not linked.is_relative_to(root.resolve()):
-        return "leads out of the course"
-    if file and not linked.exists():
-        return "leads to nothing"
-    if anchor and linked.suffix == ".ipynb":
-        there = nbformat.read(linked, as_version=4) if file else notebook
-        if anchor not in headings(there):
-            return "names no heading there"
-    elif anchor and linked.suffix == ".md":
-        titles = _HEADING.findall(linked.read_text(encoding="utf-8"))
-        slugs = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
-        if anchor not in slugs:
-            return "names no heading there"
-    return None
-
-
-def headings(notebook: NotebookNode) -> set[str]:
-    """The anchors of a notebook's headings as JupyterLab makes them: spaces become hyphens."""
-    sources = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
-    titles = [title for source in sources for title in _HEADING.findall(source)]
-    return {re.sub(r"[*`]", "", title).replace(" ", "-") for title in titles}
-
-
 def code_cells(notebook: NotebookNode) -> Iterator[tuple[int, NotebookNode]]:
     """The code cells, each with its place in the notebook, counted from 1."""
     for number, cell in enumerate(notebook.cells, start=1):
@@ -286,49 +230,6 @@ def _texts(output: NotebookNode) -> Iterator[str]:
     for kind, content in output.get("data", {}).items():
         if kind.startswith("text/") or kind == "image/svg+xml":
             yield content
-
-
-def _parse(source: str) -> ast.Module | None:
-    try:
-        return ast.parse(source)
-    except SyntaxError:
-        return None
-
-
-def _shows(source: str) -> bool:
-    """Whether running this cell surely shows something."""
-    tree = _parse(source)
-    if tree is None or not tree.body:
-        return False
-    last = tree.body[-1]
-    if isinstance(last, ast.Expr) and not source.rstrip().endswith(";"):
-        if not isinstance(last.value, ast.Call):
-            return not isinstance(last.value, ast.Constant) or last.value.value is not Ellipsis
-        if _called(last.value) not in SILENT:
-            return True
-    return any(_called(call) in SHOWING for call in _surely_called(tree))
-
-
-def _surely_called(node: ast.AST) -> Iterator[ast.Call]:
-    """The calls under a node, without those in definitions and behind conditions."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.FunctionDef, ast.ClassDef, ast.Lambda, ast.If, ast.IfExp)):
-            continue
-        if isinstance(child, ast.Call):
-            yield child
-        yield from _surely_called(child)
-
-
-def _called(call: ast.Call) -> str:
-    """The last name of what is called: ``print``, or ``backward`` of ``loss.backward``.
-
-    All of ``quizzes.choice``, ``quizzes.number`` are plain ``quizzes``.
-    """
-    function = call.func
-    if isinstance(function, ast.Attribute):
-        module = function.value
-        return "quizzes" if getattr(module, "id", "") == "quizzes" else function.attr
-    return getattr(function, "id", "")
 
 
 def main(arguments: list[str] | None = None) -> int:

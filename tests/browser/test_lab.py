@@ -3,7 +3,7 @@
 import pytest
 
 from helpers.course.environment import find_root
-from staff.authoring.release import lab_sources
+from staff.authoring.labs import lab_sources
 from tests.labs.lab01_mutants import MUTANTS
 from tests.labs.mutation import patched, solutions
 

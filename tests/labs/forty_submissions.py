@@ -26,8 +26,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from helpers.course.environment import find_root
-from staff.authoring.authoring import read_notebook
-from staff.authoring.release import lab_sources
+from staff.authoring.cells import read_notebook
+from staff.authoring.labs import lab_sources
 from tests.labs import handed_in
 from tests.labs.lab01_mutants import MUTANTS, REWRITES
 from tests.labs.mutation import patched

@@ -28,7 +28,7 @@ from helpers.course.checks import trial
 from helpers.course.checks.lab import NotSolved, Task, Verdict
 from helpers.course.checks.trial import Complaint
 from helpers.course.environment import find_root
-from staff.authoring.authoring import (
+from staff.authoring.cells import (
     HIDDEN,
     SOLUTION,
     kind,
@@ -37,7 +37,7 @@ from staff.authoring.authoring import (
     without_markers,
     without_regions,
 )
-from staff.authoring.release import lab_sources
+from staff.authoring.labs import lab_sources
 from staff.notebooks.address import FIRST_LINE
 
 SEEDS = (0, 1, 2)  # 0 is what the student's notebook uses

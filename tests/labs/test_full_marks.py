@@ -9,8 +9,8 @@ import pytest
 pytest.importorskip("nbgrader", reason="marking needs nbgrader")
 
 from helpers.course.environment import find_root
-from staff.authoring.authoring import kind, read_notebook
-from staff.authoring.release import lab_sources
+from staff.authoring.cells import kind, read_notebook
+from staff.authoring.labs import lab_sources
 from staff.marking.marking import Marking
 from tests.labs.handed_in import answered, released
 

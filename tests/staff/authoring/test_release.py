@@ -13,8 +13,11 @@ from nbformat import v4
 
 from helpers.course.checks import lab01
 from helpers.course.checks.lab import seed_of
-from staff.authoring import authoring, release
-from staff.authoring.authoring import check_source, student_version, with_seeds
+from staff.authoring import cells as marked
+from staff.authoring import class_tree as copies
+from staff.authoring import labs, release
+from staff.authoring.source_rules import check_source
+from staff.authoring.student_version import student_version, with_seeds
 from staff.notebooks.address import read_address
 from staff.notebooks.refresh import RefreshError
 from staff.notebooks.refresh import refresh as refresh_file
@@ -27,18 +30,18 @@ TASKS = list(lab01.lab.tasks)
 
 @pytest.fixture
 def repository(root):
-    if not (root / release.SOURCES).is_dir():
+    if not (root / labs.SOURCES).is_dir():
         pytest.skip("a class's copy has no sources")
     return root
 
 
 def test_released_labs_belong_to_their_sources(repository):
-    assert release.lab_sources(repository), "the folder of sources is empty"
+    assert labs.lab_sources(repository), "the folder of sources is empty"
     assert release.is_current(repository) == []
 
 
 def test_the_sources_are_as_they_should_be(repository):
-    sources = release.lab_sources(repository).values()
+    sources = labs.lab_sources(repository).values()
     assert {path.name: check_source(path) for path in sources} == {p.name: [] for p in sources}
 
 
@@ -112,12 +115,12 @@ def course(root, tmp_path):
     )
     (course / ".gitignore").write_text("work/\nsecret.txt\n__pycache__/\n")
     (course / "secret.txt").write_text(f"{SECRET}\n")
-    for name in (*release.PRIVATE, "work/"):
+    for name in (*copies.PRIVATE, "work/"):
         (course / name).mkdir(parents=True, exist_ok=True)
         (course / name / "private.txt").write_text("### BEGIN SOLUTION")
-    path = course / release.SOURCES / "lab01" / "lab01_toy.ipynb"
+    path = course / labs.SOURCES / "lab01" / "lab01_toy.ipynb"
     path.parent.mkdir()
-    (course / release.SOURCES / "private.txt").unlink()
+    (course / labs.SOURCES / "private.txt").unlink()
     notebook = source_notebook(root)
     nbformat.write(notebook, path)
     nbformat.write(v4.new_notebook(), course / "notebooks/00_a.ipynb")
@@ -131,7 +134,7 @@ def commit(course):
 
 
 def path_of(course):
-    return release.lab_sources(course)["lab01"]
+    return labs.lab_sources(course)["lab01"]
 
 
 def change(course, edit):
@@ -249,17 +252,17 @@ def test_a_stretch_task_has_no_test_cell(course):
 
 
 def test_sources_are_found(course):
-    assert list(release.lab_sources(course)) == ["lab01"]
-    assert release.lab_sources(course / "nowhere") == {}
-    folder = course / release.SOURCES
+    assert list(labs.lab_sources(course)) == ["lab01"]
+    assert labs.lab_sources(course / "nowhere") == {}
+    folder = course / labs.SOURCES
     for name, message in (("notes", "not the folder of a lab"), ("lab02", "and holds: none")):
         (folder / name).mkdir()
         with pytest.raises(ValueError, match=message):
-            release.lab_sources(course)
+            labs.lab_sources(course)
         (folder / name).rmdir()
     shutil.copy(path_of(course), folder / "lab01" / "lab01_toy2.ipynb")
     with pytest.raises(ValueError, match=r"holds: lab01_toy\.ipynb, lab01_toy2\.ipynb"):
-        release.lab_sources(course)
+        labs.lab_sources(course)
     shutil.rmtree(folder / "lab01")
     with pytest.raises(ValueError, match="holds no lab"):
         release.is_current(course)
@@ -387,12 +390,12 @@ def test_a_class_tree(course, tmp_path):
     commit(course)
     folder = tmp_path / "class"
     folder.mkdir()
-    (note,) = release.class_tree(course, folder, SECRET)
+    (note,) = copies.class_tree(course, folder, SECRET)
     assert note.startswith("README.md links to notebooks/labs/source/lab01/lab01_toy.ipynb, which")
     files = files_of(folder)
     checks = "helpers/course/checks/lab01/__init__.py"
     assert {"pyproject.toml", "notebooks/00_a.ipynb", checks} < set(files)
-    assert not [name for name in files if name.startswith((*release.PRIVATE, "work/", ".git/"))]
+    assert not [name for name in files if name.startswith((*copies.PRIVATE, "work/", ".git/"))]
     assert not [name for name in files if "__pycache__" in name or name.endswith(".part")]
     assert [name for name in files if "/labs/" in name] == ["notebooks/labs/lab01_toy.ipynb"]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["class", "course"]
@@ -418,43 +421,43 @@ def test_a_class_tree_that_would_tell(course, tmp_path):
     (course / "notes.txt").write_text(f"for me: {SECRET}")
     commit(course)
     with pytest.raises(ValueError, match=r"Nothing was written: notes\.txt holds the secret"):
-        release.class_tree(course, tmp_path / "class", SECRET, execute=False)
+        copies.class_tree(course, tmp_path / "class", SECRET, execute=False)
     seed = seed_of(SECRET, "lab01", "add_k")
     (course / "notes.txt").write_text(f"for me: {seed}")
     with pytest.raises(ValueError, match="the seed of the hidden inputs of add_k"):
-        release.class_tree(course, tmp_path / "class", SECRET, execute=False)
+        copies.class_tree(course, tmp_path / "class", SECRET, execute=False)
     (course / "notes.txt").unlink()
     shutil.copy(path_of(course), course / "notebooks" / "01_b.ipynb")
     commit(course)
     with pytest.raises(ValueError, match=r"notebooks/01_b\.ipynb holds a marker of a source"):
-        release.class_tree(course, tmp_path / "class", SECRET, execute=False)
+        copies.class_tree(course, tmp_path / "class", SECRET, execute=False)
     assert [p.name for p in tmp_path.iterdir()] == ["course"]
 
 
 def test_folders_that_a_class_tree_refuses(course, tmp_path):
     with pytest.raises(ValueError, match="must be a clone of the course"):
-        release.class_tree(course, tmp_path / "class", SECRET, execute=False)
+        copies.class_tree(course, tmp_path / "class", SECRET, execute=False)
     with pytest.raises(ValueError, match="is not an empty folder"):
-        release.class_tree(commit(course), course, SECRET, execute=False)
+        copies.class_tree(commit(course), course, SECRET, execute=False)
     with pytest.raises(ValueError, match="is not an empty folder"):
-        release.class_tree(course, course / "README.md", SECRET, execute=False)
+        copies.class_tree(course, course / "README.md", SECRET, execute=False)
 
 
 def test_secrets(tmp_path):
     file = tmp_path / "secret.txt"
     with pytest.raises(ValueError, match="cannot be read"):
-        release.read_secret(file)
+        copies.read_secret(file)
     file.write_text(f"{SECRET}\n")
-    assert release.read_secret(file) == SECRET
+    assert copies.read_secret(file) == SECRET
     for short in ("", "spring 2025", f"{SECRET}\n{SECRET}"):
         file.write_text(short)
         with pytest.raises(ValueError, match="one line of at least 16 characters"):
-            release.read_secret(file)
+            copies.read_secret(file)
 
 
 def test_the_command(course, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(release, "find_root", lambda: course)
-    monkeypatch.setattr(release, "_execute", lambda *_: None)
+    monkeypatch.setattr(labs, "_execute", lambda *_: None)
     assert release.main(["--check"]) == 1
     assert "is missing" in capsys.readouterr().err
     assert release.main(["lab01"]) == 0
@@ -485,6 +488,6 @@ def test_nbgrader_is_missed_with_a_sentence(course, monkeypatch):
 
 def test_regions():
     text = "a\n  ### BEGIN SOLUTION\nb\nc\n### END SOLUTION\nd"
-    assert authoring.regions(text, authoring.SOLUTION) == ["b\nc"]
-    assert authoring.without_regions(text, authoring.SOLUTION) == "a\nd"
-    assert authoring.without_markers(text, authoring.SOLUTION) == "a\nb\nc\nd"
+    assert marked.regions(text, marked.SOLUTION) == ["b\nc"]
+    assert marked.without_regions(text, marked.SOLUTION) == "a\nd"
+    assert marked.without_markers(text, marked.SOLUTION) == "a\nb\nc\nd"

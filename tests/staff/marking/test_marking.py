@@ -17,11 +17,13 @@ from nbformat import v4
 
 pytest.importorskip("nbgrader", reason="marking needs nbgrader")
 
-from staff.authoring.authoring import read_notebook, student_version, with_seeds
+from staff.authoring.cells import read_notebook
+from staff.authoring.student_version import student_version, with_seeds
 from staff.marking import marking as module
 from staff.marking import sandbox
+from staff.marking.limits import Limits
 from staff.marking.marking import Marking, main
-from staff.marking.sandbox import Limits, NoSandbox
+from staff.marking.sandbox import NoSandbox
 
 ROOT = Path(__file__).resolve().parents[3]
 BOXED = shutil.which("bwrap") is not None

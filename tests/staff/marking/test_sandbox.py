@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -13,17 +14,16 @@ import pytest
 
 from staff.marking import sandbox
 from staff.marking.inside import REFUSED
+from staff.marking.limits import Limits
 from staff.marking.sandbox import (
-    Limits,
     NoSandbox,
-    Watchdog,
     confined,
     container_commands,
-    end_processes,
     find_bubblewrap,
     inside,
     try_out,
 )
+from staff.marking.watchdog import Watchdog, end_processes
 
 ROOT = Path(__file__).resolve().parents[3]
 SMALL = Limits(memory=0.25, seconds=5, processes=20, file_size=1, folder_size=4, open_files=40)
@@ -295,6 +295,6 @@ def test_machines_without_a_sandbox(monkeypatch, tmp_path):
 
 
 def test_old_kernels_count_all_processes_of_a_user(monkeypatch):
-    monkeypatch.setattr(sandbox.platform, "release", lambda: "5.10.0-8-amd64")
+    monkeypatch.setattr(platform, "release", lambda: "5.10.0-8-amd64")
     assert SMALL.for_inside(root=False)["processes"] > SMALL.processes
     assert SMALL.for_inside(root=True)["processes"] == SMALL.processes

@@ -1,209 +1,35 @@
-"""An authored lab: nbgrader's cells and markers, what is wrong with a source, a student's version.
-
-In a source the solution of each task stands in a function, between markers; the test cell after it
-checks what the student sees and, between markers of their own, marks on hidden inputs:
-
-    ### Task 3 · Add-k smoothing · 2 points          (Markdown)
-    def add_k(counts, context, vocabulary, k):       (solution cell)
-        ### BEGIN SOLUTION
-        ...
-        ### END SOLUTION
-    add_k = check.add_k(add_k)                       (test cell, locked, with points)
-    ### BEGIN HIDDEN TESTS
-    check.score("add_k", seed=0)
-    ### END HIDDEN TESTS
-"""
+"""What is wrong with the source of a lab, one sentence each."""
 
 from __future__ import annotations
 
 import ast
-import copy
 import importlib
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from types import ModuleType
 
-import nbformat
 from nbformat import NotebookNode
 
-from helpers.course.checks.lab import seed_of
+from staff.authoring.cells import (
+    HIDDEN,
+    SCHEME,
+    SOLUTION,
+    kind,
+    nbgrader,
+    read_notebook,
+    regions,
+    scored_task,
+    without_regions,
+)
+from staff.authoring.student_version import student_version, with_seeds
 
-SOLUTION = ("### BEGIN SOLUTION", "### END SOLUTION")
-HIDDEN = ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS")
-SCHEME = ("=== BEGIN MARK SCHEME ===", "=== END MARK SCHEME ===")
 # Which kind of cell may hold which marked region.
 PLACES = {SOLUTION: ("solution", "answer"), HIDDEN: ("test",), SCHEME: ("answer", "question")}
 
 _HEADING = re.compile(r"#{2,4} (?:Task (\d+)|Question) · .+ · (\d+) points?")
 _TASK = re.compile(r"(?m)^#{1,6} (?:Task|Question)\b.*$")
-_SCORE = re.compile(r'\bcheck\.score\("(\w+)", seed=0\)')
-_VARIANT = re.compile(r"(?m)^VARIANT = 0(?=[ \t]*(?:#.*)?$)")
 _NEAR_MARKER = re.compile(r"(?m)^.*\b(?:BEGIN|END)\s+(?:SOL|HIDD|TEST|MARK)\w*.*$")
-
-
-def nbgrader(module: str) -> ModuleType:
-    """A module of nbgrader, such as "preprocessors".
-
-    Raises:
-        ModuleNotFoundError: nbgrader is not installed.
-    """
-    try:
-        return importlib.import_module(f"nbgrader.{module}")
-    except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] != "nbgrader":
-            raise
-        raise ModuleNotFoundError(
-            "nbgrader is not installed, which labs are made and marked with: "
-            "python -m pip install nbgrader.",
-            name=error.name,
-        ) from error
-
-
-def read_notebook(path: Path) -> NotebookNode:
-    """A notebook file of nbformat 4.5 or newer.
-
-    Raises:
-        ValueError: it is no such notebook, or a cell has no id.
-    """
-    try:
-        notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=nbformat.NO_CONVERT)
-        nbformat.validate(notebook)
-    except (nbformat.reader.NotJSONError, nbformat.ValidationError, UnicodeDecodeError) as error:
-        problem = str(error).split("\n")[0][:200]
-        raise ValueError(f"{path.name} is not a valid notebook: {problem}") from error
-    if (notebook.nbformat, notebook.nbformat_minor) < (4, 5):
-        raise ValueError(f"{path.name} is older than nbformat 4.5: open and save it in JupyterLab.")
-    return notebook
-
-
-def kind(cell: NotebookNode) -> str:
-    """What a cell is for nbgrader.
-
-    Returns:
-        "solution" (code), "test", "answer" (text, graded by hand), "question" (text with a mark
-        scheme; nbgrader's manually graded task), "locked", or "" for any other cell.
-    """
-    meta = cell.metadata.get("nbgrader", {})
-    if meta.get("task"):
-        return "question"
-    if meta.get("solution"):
-        return "answer" if meta.get("grade") else "solution"
-    return "test" if meta.get("grade") else "locked" if meta.get("locked") else ""
-
-
-def regions(source: str, markers: tuple[str, str]) -> list[str]:
-    """The texts between a pair of markers, each of which stands on a line of its own.
-
-    Raises:
-        ValueError: the markers do not alternate.
-    """
-    found: list[list[str]] = []
-    inside = False
-    for line in source.split("\n"):
-        if line.strip() in markers:
-            if inside == (line.strip() == markers[0]):
-                break
-            inside = not inside
-            found += [[]] * inside
-        elif inside:
-            found[-1] = [*found[-1], line]
-    else:
-        if not inside:
-            return ["\n".join(lines) for lines in found]
-    raise ValueError(f"'{markers[0]}' and '{markers[1]}' do not alternate")
-
-
-def without_markers(source: str, markers: tuple[str, str]) -> str:
-    """A cell's text without the lines that are markers."""
-    return "\n".join(line for line in source.split("\n") if line.strip() not in markers)
-
-
-def without_regions(source: str, markers: tuple[str, str]) -> str:
-    """A cell's text without the marked regions."""
-    kept, inside = [], False
-    for line in source.split("\n"):
-        if line.strip() in markers:
-            inside = line.strip() == markers[0]
-        elif not inside:
-            kept.append(line)
-    return "\n".join(kept)
-
-
-def scored_task(cell: NotebookNode) -> str:
-    """The task that a test cell marks.
-
-    Raises:
-        ValueError: it has not exactly one hidden block with one ``check.score("task", seed=0)``.
-    """
-    blocks = regions(cell.source, HIDDEN)
-    found = [_SCORE.findall(block) for block in blocks]
-    if len(found) != 1 or len(found[0]) != 1 or cell.source.count("check.score(") != 1:
-        raise ValueError(
-            "a test cell needs one hidden block with one line 'check.score(\"task\", seed=0)'"
-        )
-    return found[0][0]
-
-
-def with_seeds(notebook: NotebookNode, lab: str, secret: str | None = None) -> NotebookNode:
-    """A source with a class's variant and hidden inputs; without a secret those of everyone, 0.
-
-    Args:
-        notebook: a lab's source.
-        lab: such as "lab01".
-        secret: of the class; the variant that follows from it is visible in the release.
-
-    Raises:
-        ValueError: the source has no single locked line ``VARIANT = 0``, or a test cell without
-            hidden block or without ``seed=0``.
-    """
-    notebook = copy.deepcopy(notebook)
-    locked = [c for c in notebook.cells if c.cell_type == "code" and kind(c) == "locked"]
-    found = [cell for cell in locked for _ in _VARIANT.findall(cell.source)]
-    if len(found) != 1:
-        raise ValueError(
-            f"{lab}: one locked code cell must hold one line 'VARIANT = 0', and {len(found)} do."
-        )
-    for number, cell in enumerate(notebook.cells, start=1):
-        if kind(cell) != "test" and HIDDEN[0] not in cell.source:
-            continue
-        try:
-            task = scored_task(cell)
-        except ValueError as error:
-            raise ValueError(f"{lab}, cell {number}: {error}.") from error
-        if secret is not None:
-            seeded = f'check.score("{task}", seed={seed_of(secret, lab, task)})'
-            cell.source = _SCORE.sub(seeded, cell.source)
-    if secret is not None:
-        variant = seed_of(secret, lab, "variant") % 10**6
-        found[0].source = _VARIANT.sub(f"VARIANT = {variant}", found[0].source)
-    return notebook
-
-
-def student_version(notebook: NotebookNode) -> NotebookNode:
-    """What students get: nbgrader's steps of a release, in their order, without its database.
-
-    Solutions give way to nbgrader's own stubs, so that its autograder knows what is untouched.
-
-    Raises:
-        ValueError: nbgrader refuses the notebook; says why.
-    """
-    steps = nbgrader("preprocessors")
-    refusals = (RuntimeError, ValueError, KeyError, nbgrader("nbgraderformat").ValidationError)
-    config = importlib.import_module("traitlets.config").Config()  # not that of the user
-    released, resources = copy.deepcopy(notebook), {}
-    for step in (
-        *(steps.LockCells, steps.ClearSolutions, steps.ClearOutput, steps.CheckCellMetadata),
-        *(steps.ClearHiddenTests, steps.ClearMarkScheme, steps.ComputeChecksums),
-        steps.CheckCellMetadata,
-    ):
-        try:
-            released, resources = step(config=config).preprocess(released, resources)
-        except refusals as error:
-            problem = " ".join(str(error).split())[:300]
-            raise ValueError(f"nbgrader's step {step.__name__} refuses it: {problem}") from error
-    return released
 
 
 def check_source(path: Path, tasks: Collection[str] | None = None) -> list[str]:
