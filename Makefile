@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 ROOT_USER := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test fresh mark release test-marking refresh address format clean
+.PHONY: help lab test fresh mark release test-marking new refresh address format clean
 
 help:
 	@echo "make lab                            open the course in JupyterLab"
@@ -23,6 +23,7 @@ help:
 	@echo "make release [CLASS_TREE=folder SECRET_FILE=file]    labs from their sources, or a class's copy"
 	@echo "For maintainers:"
 	@echo "make test-marking                   mark forty made-up submissions, hostile ones among them"
+	@echo "make new NOTEBOOK=15_name           write a skeleton of the next notebook"
 	@echo "make refresh [NOTEBOOK=02]          execute notebooks and store their outputs"
 	@echo "make address REPO=owner/name REF=v1 write the public address into badges and set-up cells"
 	@echo "make format                         format the code"
@@ -87,6 +88,10 @@ test-marking: $(VENV)/.staff-installed
 
 fresh: $(VENV)/.installed
 	@$(BIN)/python -m helpers.course.workspace --fresh $(NOTEBOOK)
+
+new: $(VENV)/.staff-installed
+	@[ -n "$(NOTEBOOK)" ] || { echo "Name the notebook: make new NOTEBOOK=15_bert_and_encoders"; exit 2; }
+	@$(BIN)/python -m staff.notebooks.new_notebook "$(NOTEBOOK)"
 
 refresh: $(VENV)/.staff-installed
 	@$(BIN)/python -m staff.notebooks.refresh $(NOTEBOOK)
