@@ -70,6 +70,7 @@ lab: $(VENV)/.installed
 test: $(VENV)/.tests-installed $(VENV)/.colab-installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval-lax --nbval-current-env \
 	  --nbval-cell-timeout=300 --nbval-kernel-startup-timeout=120 tests notebooks
 
@@ -104,5 +105,5 @@ format: $(VENV)/.tests-installed
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis *.egg-info
+	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

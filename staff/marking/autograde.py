@@ -22,6 +22,7 @@ import psutil
 import zmq
 import zmq.asyncio
 from jupyter_client.manager import AsyncKernelManager
+from jupyter_client.provisioning import LocalProvisioner
 from nbclient.client import CellExecutionComplete
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
@@ -87,6 +88,7 @@ class Manager(AsyncKernelManager):
         kwargs |= dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
         kwargs["cwd"] = str(self.course.working_folder)
         await super()._async_start_kernel(**kwargs)
+        assert isinstance(self.provisioner, LocalProvisioner)
         self.course.watchdog.process = psutil.Process(self.provisioner.pid)
         self.course.watchdog.begin()
 

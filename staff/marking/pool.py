@@ -115,10 +115,15 @@ class Workers:
     def _wait_for(self, folder: Path) -> str:
         """Run a worker; says why it had to be ended, if it had to be."""
         command = [sys.executable, "-m", "staff.marking.worker", str(folder)]
-        quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
-        environment = worker_environment(self.root, folder)
+        environment, nowhere = worker_environment(self.root, folder), subprocess.DEVNULL
         process = subprocess.Popen(
-            command, cwd=folder, env=environment, start_new_session=True, **quiet
+            command,
+            cwd=folder,
+            env=environment,
+            start_new_session=True,
+            stdin=nowhere,
+            stdout=nowhere,
+            stderr=nowhere,
         )
         latest = time.monotonic() + START + self.limits.seconds + END
         try:

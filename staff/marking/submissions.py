@@ -116,7 +116,7 @@ def read_submission(path: Path) -> NotebookNode:
 def _clean(number: int, cell: Any) -> NotebookNode:
     if not isinstance(cell, dict):
         raise Refused(f"The file is not a notebook: cell {number} is none.")
-    source, kind = cell.get("source", ""), cell.get("cell_type")
+    source, kind = cell.get("source", ""), str(cell.get("cell_type"))
     lines = source if isinstance(source, list) else [source]
     if not all(isinstance(line, str) for line in lines):
         raise Refused(f"The file is not a notebook: cell {number} has no text.")
