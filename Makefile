@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 ROOT_USER := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test fresh mark release test-marking refresh address format clean
+.PHONY: help lab test fresh mark release test-marking new refresh address format clean
 
 help:
 	@echo "make lab                            open the course in JupyterLab"
@@ -23,6 +23,7 @@ help:
 	@echo "make release [CLASS_TREE=folder SECRET_FILE=file]    labs from their sources, or a class's copy"
 	@echo "For maintainers:"
 	@echo "make test-marking                   mark forty made-up submissions, hostile ones among them"
+	@echo "make new NOTEBOOK=15_name           write a skeleton of the next notebook"
 	@echo "make refresh [NOTEBOOK=02]          execute notebooks and store their outputs"
 	@echo "make address REPO=owner/name REF=v1 write the public address into badges and set-up cells"
 	@echo "make format                         format the code"
@@ -50,10 +51,10 @@ $(VENV)/.tests-installed: pyproject.toml $(VENV)/.installed
 	@$(PIP) --no-build-isolation -e ".[test]"
 	@touch $@
 
-$(VENV)/.labs-installed: pyproject.toml $(VENV)/.installed
-	@echo "Installing what making and marking labs needs (once)"
+$(VENV)/.staff-installed: pyproject.toml $(VENV)/.installed
+	@echo "Installing what authors and assistants need (once)"
 	@$(PIP) "setuptools>=77"
-	@$(PIP) --no-build-isolation -e ".[labs]"
+	@$(PIP) --no-build-isolation -e ".[staff]"
 	@touch $@
 
 $(VENV)/.colab-installed: tests/notebooks/colab-requirements.txt $(VENV)/.made
@@ -69,35 +70,40 @@ lab: $(VENV)/.installed
 test: $(VENV)/.tests-installed $(VENV)/.colab-installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval-lax --nbval-current-env \
 	  --nbval-cell-timeout=300 --nbval-kernel-startup-timeout=120 tests notebooks
 
-mark: $(VENV)/.labs-installed
+mark: $(VENV)/.staff-installed
 	@[ -n "$(SUBMISSIONS)" ] || { echo "Name the folder of submissions: make mark SUBMISSIONS=folder"; exit 2; }
-	@$(BIN)/python -m helpers.course.labs.marking "$(SUBMISSIONS)" \
+	@$(BIN)/python -m staff.marking.marking "$(SUBMISSIONS)" \
 	  $(if $(SECRET_FILE),--secret-file "$(SECRET_FILE)") $(ARGS)
 
-release: $(VENV)/.labs-installed
-	@$(BIN)/python -m helpers.course.labs.release \
+release: $(VENV)/.staff-installed
+	@$(BIN)/python -m staff.authoring.release \
 	  $(if $(CLASS_TREE),--class-tree "$(CLASS_TREE)") \
 	  $(if $(SECRET_FILE),--secret-file "$(SECRET_FILE)") $(ARGS)
 
-test-marking: $(VENV)/.labs-installed
+test-marking: $(VENV)/.staff-installed
 	@$(BIN)/python -m tests.labs.forty_submissions
 
 fresh: $(VENV)/.installed
 	@$(BIN)/python -m helpers.course.workspace --fresh $(NOTEBOOK)
 
-refresh: $(VENV)/.installed
-	@$(BIN)/python -m helpers.course.refresh $(NOTEBOOK)
+new: $(VENV)/.staff-installed
+	@[ -n "$(NOTEBOOK)" ] || { echo "Name the notebook: make new NOTEBOOK=15_bert_and_encoders"; exit 2; }
+	@$(BIN)/python -m staff.notebooks.new_notebook "$(NOTEBOOK)"
 
-address: $(VENV)/.installed
-	@$(BIN)/python -m helpers.course.address $(REPO) $(REF)
+refresh: $(VENV)/.staff-installed
+	@$(BIN)/python -m staff.notebooks.refresh $(NOTEBOOK)
+
+address: $(VENV)/.staff-installed
+	@$(BIN)/python -m staff.notebooks.address $(REPO) $(REF)
 
 format: $(VENV)/.tests-installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis *.egg-info
+	rm -rf $(VENV) .pytest_cache .ruff_cache .mypy_cache .hypothesis *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,7 +1,10 @@
-"""The order of the folders in ``helpers/``: imports lead downwards, and importing does nothing."""
+"""The order of the folders in ``helpers/`` and ``staff/``: imports lead downwards, and importing
+``helpers`` does nothing."""
 
 import ast
 import importlib.util
+import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +14,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 # From the ground floor up; a single module on the ground floor is its own layer's name.
 LAYERS = ["ground", "data", "models", "inference", "learning", "display", "course"]
+# Of staff's tools, likewise: a class's copy has the first alone.
+STAFF = ["notebooks", "authoring", "marking"]
 DRAWING = {"matplotlib", "IPython", "ipywidgets"}
 
 
@@ -29,9 +34,9 @@ def imports(path, package):
     return found
 
 
-def modules(root):
-    """Every module of ``helpers/``: dotted name -> file."""
-    files = sorted((root / "helpers").rglob("*.py"))
+def modules(root, package="helpers"):
+    """Every module of a package: dotted name -> file."""
+    files = sorted((root / package).rglob("*.py"))
     names = [".".join(file.relative_to(root).with_suffix("").parts) for file in files]
     return {name.removesuffix(".__init__"): file for name, file in zip(names, files)}
 
@@ -53,6 +58,8 @@ def violations(root):
             top = name.split(".")[0]
             if top in DRAWING and LAYERS.index(layer(module)) < LAYERS.index("display"):
                 complaints.append(f"{module} draws: it imports {name}")
+            if top == "staff":
+                complaints.append(f"{module} imports staff's tools: {name}")
             if top != "helpers":
                 continue
             target = name if name in known else name.rpartition(".")[0]
@@ -86,6 +93,41 @@ def test_imports_lead_downwards():
     assert violations(ROOT) == []
 
 
+def staff_violations(root):
+    """What breaks the order of staff's tools, one sentence each."""
+    return [
+        f"{module} imports upwards: {name}"
+        for module, file in modules(root, "staff").items()
+        for name in imports(
+            file, module if file.name == "__init__.py" else module.rpartition(".")[0]
+        )
+        if name.startswith("staff.")
+        and STAFF.index(name.split(".")[1]) > STAFF.index(module.split(".")[1])
+    ]
+
+
+def test_staffs_tools_import_downwards():
+    assert staff_violations(ROOT) == []
+    assert {"staff.notebooks.notebook_rules"} < set(modules(ROOT, "staff"))
+
+
+@pytest.mark.parametrize("source", ["import staff.marking.x", "from ..marking import x"])
+def test_the_check_of_staffs_tools_finds(tmp_path, source):
+    (tmp_path / "staff/notebooks").mkdir(parents=True)
+    (tmp_path / "staff/notebooks/a.py").write_text(source)
+    assert len(staff_violations(tmp_path)) == 1
+
+
+def test_no_notebook_imports_staffs_tools():
+    """Of the labs' sources, too, which the notebooks' rules do not look at."""
+    paths = sorted((ROOT / "notebooks").rglob("*.ipynb"))
+    assert paths
+    for path in paths:
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            source = "".join(cell["source"])
+            assert not re.search(r"(?m)^\s*(?:from|import)\s+staff\b", source), path.name
+
+
 def test_every_folder_is_a_layer():
     folders = {p.name for p in (ROOT / "helpers").iterdir() if p.is_dir() and p.name[0] != "_"}
     assert folders <= set(LAYERS)
@@ -105,6 +147,7 @@ def test_every_folder_is_a_layer():
         ("display/plotting.py", "from helpers.models import ngram", "imports a model"),
         ("data/sources.py", "from helpers.data import corpora", "circle"),
         ("data/sources.py", "from . import corpora", "circle"),
+        ("course/a.py", "def f():\n    from staff.notebooks import refresh", "staff's tools"),
     ],
 )
 def test_the_check_finds(tmp_path, file, source, complaint):
@@ -121,6 +164,7 @@ def test_the_check_finds(tmp_path, file, source, complaint):
         "learning/__init__.py": "",
         "display/__init__.py": "",
         "display/plotting.py": "import matplotlib.pyplot as plt",
+        "course/__init__.py": "",
     }
     for name, text in good.items():
         path = tmp_path / "helpers" / name

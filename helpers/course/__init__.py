@@ -1,1 +1,1 @@
-"""The course as a whole: its root, its address, working copies, and refreshed outputs."""
+"""The course as a whole: its root, the machine, working copies, and the labs' checks."""

@@ -52,7 +52,8 @@ def read_rule(text: str, weight: float = 1.0, deeper: bool = False) -> Rule:
     children = tuple(part for part in left.split() if part[0].isupper())
     sides, tags = [], []
     for side in (left, right):
-        free, parts, letters = list(enumerate(children)), [], []
+        free, letters = list(enumerate(children)), []
+        parts: list[int | str] = []
         for part in side.split():
             word, _, tag = part.partition(":")
             if part[0].isupper():
@@ -204,7 +205,7 @@ def phrase(tree: Tree) -> Phrase:
                 words[side].append(part)
             else:
                 at[side][part] = len(words[side])
-                words[side].extend(parts[part][side])
+                words[side].extend(parts[part][:2][side])
     links = [(begins[1][j], begins[0][i]) for j, i in rule.links]
     for child, (_, _, inner) in enumerate(parts):
         links += [(j + at[1][child], i + at[0][child]) for j, i in inner]

@@ -11,10 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
+
+T = TypeVar("T")
 
 
 class TokenizerError(ValueError):
@@ -168,7 +171,7 @@ def write_saved(path: str | Path, content: dict) -> None:
     beside.replace(path)
 
 
-def read_saved(path: str | Path, kind: str, field: str, form: type) -> str | list[str]:
+def read_saved(path: str | Path, kind: str, field: str, form: type[T]) -> T:
     """One field of a saved tokenizer; a TokenizerError where it is not of this kind."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))

@@ -37,7 +37,7 @@ class Adjective:
 
     kinds: str
     english: str
-    french: tuple[str, str, str, str]
+    french: tuple[str, ...]
     place: str  # "before" or "after" the noun in French; "state": after, and alone
     before_vowel: str | None = None
 

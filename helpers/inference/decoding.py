@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
@@ -15,7 +16,7 @@ from torch import Tensor
 from helpers.contracts import Predictor, read_prompt
 from helpers.inference import filters
 
-Tokens = Sequence[int] | Tensor
+Tokens: TypeAlias = Sequence[int] | Tensor
 
 
 def sample(

@@ -271,7 +271,7 @@ def _damage(path: Path) -> str:
 
 def _settings_of(training: Training, settings: Mapping[str, Any] | None) -> dict[str, Any]:
     config = getattr(training.model, "config", None)
-    own = asdict(config) if is_dataclass(config) else {}
+    own = asdict(config) if is_dataclass(type(config)) else {}
     # Through JSON, so that what is compared later has gone the same way (tuples become lists).
     return json.loads(storage.json_bytes({**own, **(settings or {})}, "settings"))
 

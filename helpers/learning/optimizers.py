@@ -131,7 +131,7 @@ class Muon(torch.optim.Optimizer):
         wide = newton_schulz(wide.to(dtype))  # (N, R, C), R <= C
         torch._foreach_mul_(matrices, 1 - group["lr"] * group["weight_decay"])
         for p, update, t in zip(matrices, wide, tall, strict=True):
-            factor = group["lr"] * _scale(*p.shape, group["adjust_lr_fn"])
+            factor = group["lr"] * _scale(p.shape[0], p.shape[1], group["adjust_lr_fn"])
             p.add_(update.mT if t else update, alpha=-factor)
 
 

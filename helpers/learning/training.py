@@ -203,7 +203,12 @@ class Training:
         self.optimizers = list(optimizers)
         self._groups = [group for o in self.optimizers for group in o.param_groups]
         self._highest = [group["lr"] for group in self._groups]
-        self._schedule = {"steps": steps, "warmup": warmup, "final": final_rate, "decay": decay}
+        self._schedule: dict[str, Any] = {
+            "steps": steps,
+            "warmup": warmup,
+            "final": final_rate,
+            "decay": decay,
+        }
         self._pass = GradientPass(model, loss, precision, compiled)
         self._draw = _drawing(batches)
         self.step, self.tokens, self.seconds = 0, 0, 0.0

@@ -353,7 +353,7 @@ def _prepare(
         _check_mask(mask, shape)
     if not causal or shape[-2] == 1 <= shape[-1]:  # a single query is the last: it sees all
         return mask
-    earlier = causal_mask(*shape[-2:], q.device)
+    earlier = causal_mask(shape[-2], shape[-1], q.device)
     return earlier if mask is None else mask & earlier
 
 

@@ -258,7 +258,7 @@ class Recurrent(nn.Module):
             ValueError: shapes, lengths or a state that do not fit.
         """
         self._check(x, state)
-        layout = make_layout(lengths, *x.shape[:2], x.device)
+        layout = make_layout(lengths, x.shape[0], x.shape[1], x.device)
         rows, ends = layout.pack(x), []  # (N, D) or (N,), N tokens in all
         for number in range(0, len(self.cells), self.directions):
             if number:

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from helpers.course.environment import find_root
-from helpers.course.labs.release import lab_sources
+from staff.authoring.labs import lab_sources
 from tests.labs.lab01_mutants import MUTANTS
 from tests.labs.mutation import patched, solutions
 

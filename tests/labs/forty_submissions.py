@@ -26,8 +26,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from helpers.course.environment import find_root
-from helpers.course.labs.authoring import read_notebook
-from helpers.course.labs.release import lab_sources
+from staff.authoring.cells import read_notebook
+from staff.authoring.labs import lab_sources
 from tests.labs import handed_in
 from tests.labs.lab01_mutants import MUTANTS, REWRITES
 from tests.labs.mutation import patched
@@ -230,7 +230,7 @@ def main() -> int:
     handed_in = fingerprint(folder, lambda path: path.name == "marks")
     workplace = tempfile.TemporaryDirectory(prefix="m-")  # short: sockets will lie in it
     began = time.monotonic()
-    command = [sys.executable, "-m", "helpers.course.labs.marking", str(folder)]
+    command = [sys.executable, "-m", "staff.marking.marking", str(folder)]
     environment = {**os.environ, "TMPDIR": workplace.name}
     done = subprocess.run([*command, "--time-limit", "90"], cwd=ROOT, env=environment)
     seconds = time.monotonic() - began

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from helpers.course.labs.authoring import read_notebook, student_version, with_seeds
+from staff.authoring.cells import read_notebook
+from staff.authoring.student_version import student_version, with_seeds
 from tests.labs.mutation import solutions
 
 MINE = "What I think, in my own words."

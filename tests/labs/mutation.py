@@ -24,12 +24,11 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from helpers.course.address import FIRST_LINE
 from helpers.course.checks import trial
 from helpers.course.checks.lab import NotSolved, Task, Verdict
 from helpers.course.checks.trial import Complaint
 from helpers.course.environment import find_root
-from helpers.course.labs.authoring import (
+from staff.authoring.cells import (
     HIDDEN,
     SOLUTION,
     kind,
@@ -38,7 +37,8 @@ from helpers.course.labs.authoring import (
     without_markers,
     without_regions,
 )
-from helpers.course.labs.release import lab_sources
+from staff.authoring.labs import lab_sources
+from staff.notebooks.address import FIRST_LINE
 
 SEEDS = (0, 1, 2)  # 0 is what the student's notebook uses
 HIDDEN_SEED = 20_000_003  # of the hidden inputs, as a class may have it

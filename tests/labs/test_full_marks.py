@@ -9,9 +9,9 @@ import pytest
 pytest.importorskip("nbgrader", reason="marking needs nbgrader")
 
 from helpers.course.environment import find_root
-from helpers.course.labs.authoring import kind, read_notebook
-from helpers.course.labs.marking import Marking
-from helpers.course.labs.release import lab_sources
+from staff.authoring.cells import kind, read_notebook
+from staff.authoring.labs import lab_sources
+from staff.marking.marking import Marking
 from tests.labs.handed_in import answered, released
 
 LABS = lab_sources(find_root())

@@ -5,7 +5,7 @@ from importlib import import_module
 import pytest
 
 from helpers.course.environment import find_root
-from helpers.course.labs.release import lab_sources
+from staff.authoring.labs import lab_sources
 from tests.labs.mutation import caught, judge_mutant, judge_rewrite, lacking
 
 SOURCES = lab_sources(find_root())

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from helpers.course.environment import find_root
-from helpers.course.labs.release import lab_sources
+from staff.authoring.labs import lab_sources
 
 LABS = [import_module(f"helpers.course.checks.{name}").lab for name in lab_sources(find_root())]
 TASKS = [task for lab in LABS for task in lab.tasks.values()]

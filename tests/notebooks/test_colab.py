@@ -14,9 +14,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from helpers.course.address import FIRST_LINE, bootstrap_source
-from helpers.course.refresh import Client
 from helpers.course.workspace import released_notebooks
+from staff.notebooks.address import FIRST_LINE, bootstrap_source
+from staff.notebooks.refresh import Client
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = [ROOT / "notebooks" / path for path in released_notebooks(ROOT)]

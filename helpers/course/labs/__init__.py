@@ -1,1 +1,0 @@
-"""Labs for assistants and maintainers: made from one source, released, and marked by nbgrader."""

@@ -1,0 +1,135 @@
+"""The cells of an authored lab: nbgrader's kinds of cells, and the markers in them.
+
+In a source the solution of each task stands in a function, between markers; the test cell after it
+checks what the student sees and, between markers of their own, marks on hidden inputs:
+
+    ### Task 3 · Add-k smoothing · 2 points          (Markdown)
+    def add_k(counts, context, vocabulary, k):       (solution cell)
+        ### BEGIN SOLUTION
+        ...
+        ### END SOLUTION
+    add_k = check.add_k(add_k)                       (test cell, locked, with points)
+    ### BEGIN HIDDEN TESTS
+    check.score("add_k", seed=0)
+    ### END HIDDEN TESTS
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+from types import ModuleType
+
+import nbformat
+from nbformat import NotebookNode
+
+SOLUTION = ("### BEGIN SOLUTION", "### END SOLUTION")
+HIDDEN = ("### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS")
+SCHEME = ("=== BEGIN MARK SCHEME ===", "=== END MARK SCHEME ===")
+
+# The line of a hidden test that marks a task; a class's own seed takes the place of 0.
+SCORE = re.compile(r'\bcheck\.score\("(\w+)", seed=0\)')
+
+
+def nbgrader(module: str) -> ModuleType:
+    """A module of nbgrader, such as "preprocessors".
+
+    Raises:
+        ModuleNotFoundError: nbgrader is not installed.
+    """
+    try:
+        return importlib.import_module(f"nbgrader.{module}")
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] != "nbgrader":
+            raise
+        raise ModuleNotFoundError(
+            "nbgrader is not installed, which labs are made and marked with: "
+            "python -m pip install nbgrader.",
+            name=error.name,
+        ) from error
+
+
+def read_notebook(path: Path) -> NotebookNode:
+    """A notebook file of nbformat 4.5 or newer.
+
+    Raises:
+        ValueError: it is no such notebook, or a cell has no id.
+    """
+    try:
+        notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=nbformat.NO_CONVERT)
+        nbformat.validate(notebook)
+    except (nbformat.reader.NotJSONError, nbformat.ValidationError, UnicodeDecodeError) as error:
+        problem = str(error).split("\n")[0][:200]
+        raise ValueError(f"{path.name} is not a valid notebook: {problem}") from error
+    if (notebook.nbformat, notebook.nbformat_minor) < (4, 5):
+        raise ValueError(f"{path.name} is older than nbformat 4.5: open and save it in JupyterLab.")
+    return notebook
+
+
+def kind(cell: NotebookNode) -> str:
+    """What a cell is for nbgrader.
+
+    Returns:
+        "solution" (code), "test", "answer" (text, graded by hand), "question" (text with a mark
+        scheme; nbgrader's manually graded task), "locked", or "" for any other cell.
+    """
+    meta = cell.metadata.get("nbgrader", {})
+    if meta.get("task"):
+        return "question"
+    if meta.get("solution"):
+        return "answer" if meta.get("grade") else "solution"
+    return "test" if meta.get("grade") else "locked" if meta.get("locked") else ""
+
+
+def regions(source: str, markers: tuple[str, str]) -> list[str]:
+    """The texts between a pair of markers, each of which stands on a line of its own.
+
+    Raises:
+        ValueError: the markers do not alternate.
+    """
+    found: list[list[str]] = []
+    inside = False
+    for line in source.split("\n"):
+        if line.strip() in markers:
+            if inside == (line.strip() == markers[0]):
+                break
+            inside = not inside
+            found += [[]] * inside
+        elif inside:
+            found[-1] = [*found[-1], line]
+    else:
+        if not inside:
+            return ["\n".join(lines) for lines in found]
+    raise ValueError(f"'{markers[0]}' and '{markers[1]}' do not alternate")
+
+
+def without_markers(source: str, markers: tuple[str, str]) -> str:
+    """A cell's text without the lines that are markers."""
+    return "\n".join(line for line in source.split("\n") if line.strip() not in markers)
+
+
+def without_regions(source: str, markers: tuple[str, str]) -> str:
+    """A cell's text without the marked regions."""
+    kept, inside = [], False
+    for line in source.split("\n"):
+        if line.strip() in markers:
+            inside = line.strip() == markers[0]
+        elif not inside:
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def scored_task(cell: NotebookNode) -> str:
+    """The task that a test cell marks.
+
+    Raises:
+        ValueError: it has not exactly one hidden block with one ``check.score("task", seed=0)``.
+    """
+    blocks = regions(cell.source, HIDDEN)
+    found = [SCORE.findall(block) for block in blocks]
+    if len(found) != 1 or len(found[0]) != 1 or cell.source.count("check.score(") != 1:
+        raise ValueError(
+            "a test cell needs one hidden block with one line 'check.score(\"task\", seed=0)'"
+        )
+    return found[0][0]

@@ -1,0 +1,111 @@
+"""The labs as files: their sources, and what students get of them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+from jupyter_client.kernelspec import NATIVE_KERNEL_NAME
+from nbformat import NotebookNode
+from tqdm import tqdm
+
+from staff.authoring.cells import read_notebook
+from staff.authoring.student_version import student_version, with_seeds
+from staff.notebooks import notebook_rules, refresh
+from staff.notebooks.refresh import RefreshError
+
+SOURCES = "notebooks/labs/source"
+RELEASED = "notebooks/labs"
+
+
+def lab_sources(root: Path) -> dict[str, Path]:
+    """The sources of the labs by name, such as "lab01", in order; none where there is no folder.
+
+    Raises:
+        ValueError: the folder of sources is empty, or one of its folders does not hold exactly one
+            notebook that is named after it.
+    """
+    folder = root / SOURCES
+    if not folder.exists():
+        return {}
+    found = {}
+    for place in sorted(path for path in folder.iterdir() if not path.name.startswith(".")):
+        if not (place.is_dir() and re.fullmatch(r"lab\d\d", place.name)):
+            raise ValueError(f"{SOURCES}/{place.name} is not the folder of a lab, such as lab01.")
+        notebooks = sorted(place.glob("*.ipynb"))
+        if len(notebooks) != 1 or not notebooks[0].name.startswith(f"{place.name}_"):
+            names = ", ".join(path.name for path in notebooks) or "none"
+            raise ValueError(
+                f"{SOURCES}/{place.name} must hold one notebook '{place.name}_name.ipynb', and "
+                f"holds: {names}."
+            )
+        found[place.name] = notebooks[0]
+    if not found:
+        raise ValueError(f"{SOURCES} holds no lab; a lab is a folder in it, such as lab01.")
+    return found
+
+
+def make_release(path: Path, secret: str | None = None) -> NotebookNode:
+    """The student's version of a source file, for everyone or for a class, without outputs.
+
+    Raises:
+        ValueError: the source is not as it should be; names the file.
+    """
+    try:
+        notebook = with_seeds(read_notebook(path), path.parent.name, secret)
+        for cell in notebook.cells:  # a badge leads to the release
+            if cell.cell_type == "markdown":
+                cell.source = cell.source.replace(
+                    f"/{SOURCES}/{path.parent.name}/", f"/{RELEASED}/"
+                )
+        released = student_version(notebook)
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {error}") from error
+    refresh.normalise_metadata(released)
+    return released
+
+
+def write_labs(notebooks: dict[Path, NotebookNode], folder: Path, execute: bool) -> Iterator[Path]:
+    """Write released notebooks into a folder, each whole or not at all, and yield their paths.
+
+    Args:
+        notebooks: what ``make_release`` made, by source.
+        folder: where they belong in a course.
+        execute: whether to store the outputs of an untouched run.
+
+    Raises:
+        RefreshError: an untouched lab does not run; its file is as it was.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, notebook in tqdm(notebooks.items(), desc="labs", unit="lab", disable=None):
+        if execute:
+            _execute(notebook, path.name, folder)
+        beside = folder / f".{path.name}.part"
+        beside.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8", newline="\n")
+        os.replace(beside, folder / path.name)
+        yield folder / path.name
+
+
+def _execute(notebook: NotebookNode, name: str, folder: Path) -> None:
+    """Run an untouched lab where it will lie, and keep the outputs as refreshing would."""
+    kept = {k: v for k, v in os.environ.items() if k != "COURSE_DRIVE_WIDGETS"}
+    environment = {**kept, "PYTHONDONTWRITEBYTECODE": "1"}  # a class's copy stays clean
+    try:
+        refresh.Client(notebook, folder, refresh.TIMEOUT, kernel_name=NATIVE_KERNEL_NAME).run(
+            environment
+        )
+    except RefreshError as error:
+        raise RefreshError(f"{name}: {error}") from error
+    refresh.strip_widgets(notebook)
+    refresh.merge_streams(notebook)
+    refresh.normalise_metadata(notebook)
+    complaints = [
+        *notebook_rules.check_counts(notebook),
+        *notebook_rules.check_outputs(notebook),
+        *notebook_rules.check_paths(notebook),
+    ]
+    if complaints:
+        raise RefreshError(f"{name}: {'; '.join(complaints)}")

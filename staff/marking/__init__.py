@@ -1,0 +1,1 @@
+"""Labs are marked: by nbgrader's autograder, each submission in a sandbox."""

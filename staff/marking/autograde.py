@@ -1,0 +1,266 @@
+"""nbgrader's autograder, with a kernel that runs in the sandbox and is not trusted.
+
+nbgrader, its gradebook and the hidden tests stay in this process. The kernel gets the cells one by
+one, through sockets in a folder that both see, and what it sends is counted and looked at as text.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import shutil
+import subprocess
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import psutil
+import zmq
+import zmq.asyncio
+from jupyter_client.manager import AsyncKernelManager
+from jupyter_client.provisioning import LocalProvisioner
+from nbclient.client import CellExecutionComplete
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook
+from nbgrader.converters import Autograde
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import Execute
+from nbgrader.utils import is_grade
+from traitlets import default
+
+from staff.marking.limits import MIB, Limits
+from staff.marking.sandbox import FIRST_USER, confined, inside
+from staff.marking.submissions import grade_id
+from staff.marking.watchdog import Watchdog
+
+STUDENT = "student"  # for nbgrader, whose own names for students are patterns and paths
+LARGEST_MESSAGE = 8 * MIB
+LOG = "course.labs.nbgrader"
+SCORED = re.compile(r"""\bcheck\.score\(\s*["'](\w+)["']""")
+
+
+@dataclass
+class Course:
+    """What the kernel of one submission needs, for the classes that nbgrader makes by itself."""
+
+    root: Path
+    limits: Limits
+    watchdog: Watchdog
+    socket_folder: Path
+    working_folder: Path
+    sandboxed: bool
+    slot: int
+    stopped_at: str = ""
+    executed: NotebookNode | None = None
+    slow: list[int] = field(default_factory=list)
+    no_word: list[str] = field(default_factory=list)
+
+
+class Manager(AsyncKernelManager):
+    """Starts the kernel in the sandbox, talking through sockets in a folder that both see."""
+
+    course: Course
+    transport = "ipc"
+
+    @default("context")
+    def _context_default(self) -> zmq.asyncio.Context:
+        context = zmq.asyncio.Context()
+        context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
+        context.setsockopt(zmq.RCVHWM, 64)
+        context.setsockopt(zmq.LINGER, 0)
+        return context
+
+    def client(self, **kwargs: Any):
+        return super().client(context=self.context, **kwargs)
+
+    def write_connection_file(self, **kwargs: Any) -> None:
+        super().write_connection_file(**kwargs)
+        if os.geteuid() == 0 and self.course.sandboxed:
+            user = FIRST_USER + self.course.slot
+            os.chown(self.connection_file, user, user)
+
+    async def _async_start_kernel(self, **kwargs: Any) -> None:
+        kwargs |= dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        kwargs["cwd"] = str(self.course.working_folder)
+        await super()._async_start_kernel(**kwargs)
+        assert isinstance(self.provisioner, LocalProvisioner)
+        self.course.watchdog.process = psutil.Process(self.provisioner.pid)
+        self.course.watchdog.begin()
+
+    start_kernel = _async_start_kernel
+
+
+class Run(Execute):
+    """nbgrader's step that executes a notebook, for code that means harm.
+
+    Whatever ends the kernel ends the notebook: the tests that have run by then keep their points,
+    the others get an error instead of nothing, for which nbgrader would give all points.
+    """
+
+    course: Course
+    interrupt_on_timeout, allow_errors, record_timing = True, True, False
+    store_widget_state, shutdown_kernel, skip_cells_with_tag = False, "immediate", ""
+    kernel_name, startup_timeout, iopub_timeout = "lab", 120, 5
+
+    @default("timeout")
+    def _timeout_default(self) -> int:
+        return self.course.limits.cell_seconds
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, kernel_manager_class=Manager, **kwargs)
+        self.sent, self.late = 0, False
+
+    def preprocess(self, nb: NotebookNode, resources: Any = None, km: Any = None):
+        self.course.executed = nb
+        return super().preprocess(nb, resources, km)
+
+    def create_kernel_manager(self) -> Manager:
+        folder = self.course.socket_folder
+        self.km = Manager(
+            kernel_name="lab", transport="ipc", connection_file=str(folder / "kernel.json")
+        )
+        return self.km
+
+    def reset_execution_trackers(self) -> None:
+        super().reset_execution_trackers()
+        self.comm_open_handlers = {}  # widgets are not driven here
+
+    def preprocess_cell(self, cell: NotebookNode, resources: Any, index: int):
+        course, watchdog = self.course, self.course.watchdog
+        if index == 0:
+            self.comm_open_handlers = {}
+            watchdog.begin()
+        if not course.stopped_at:
+            self.late = False
+            try:
+                cell, resources = super().preprocess_cell(cell, resources, index)
+                course.slow += [index + 1] if self.late else []
+            except Exception as error:
+                watchdog.end(self._why(error))
+                course.stopped_at = f"cell {index + 1}"
+            if watchdog.reason and not course.stopped_at:  # ended while its last message came
+                course.stopped_at = f"cell {index + 1}"
+            if course.stopped_at and cell.cell_type == "code":
+                cell.outputs = [*cell.get("outputs", []), _error("Stopped", watchdog.reason)]
+        elif cell.cell_type == "code":
+            cell.outputs = [_error("NotRun", f"not run: {watchdog.reason}")]
+        if is_grade(cell) and cell.cell_type == "code":
+            self._points_need_evidence(cell)
+        return cell, resources
+
+    async def _async_handle_timeout(self, timeout: int, cell: NotebookNode | None = None):
+        self.late = True
+        return await super()._async_handle_timeout(timeout, cell)
+
+    def _why(self, error: Exception) -> str:
+        if isinstance(error, CellTimeoutError):
+            if self.late and self.sent < MIB:
+                return f"it went on after {self.timeout} s, when it was told to stop"
+            return "its output was too large, or had no end"
+        if isinstance(error, DeadKernelError):
+            return "the kernel ended itself"
+        return f"the kernel sent something that is no answer ({type(error).__name__})"
+
+    def _points_need_evidence(self, cell: NotebookNode) -> None:
+        # A number that a cell shows is for nbgrader the points that it gives, even before an error;
+        # and anything on stderr, a warning, say, takes all points away.
+        cell.outputs = [
+            output
+            for output in cell.outputs
+            if output.output_type != "execute_result" and output.get("name") != "stderr"
+        ]
+        said = "".join(o.text for o in cell.outputs if o.output_type == "stream")
+        failed = any(o.output_type == "error" for o in cell.outputs)
+        for task in SCORED.findall(cell.source):
+            if not failed and f"✓ {task}: right on hidden inputs too." not in said:
+                self.course.no_word.append(task)
+                cell.outputs.append(_error("NoWord", "the hidden test said nothing"))
+
+    def process_message(self, msg: dict[str, Any], cell: NotebookNode, cell_index: int):
+        content = msg.get("content")
+        if msg.get("msg_type", "").startswith("comm"):
+            return None
+        if msg.get("msg_type") not in ("status", "execute_input"):
+            self.sent += len(json.dumps(content, default=str)) + 200
+            self.sent += sum(len(part) for part in msg.get("buffers", ()))
+        if self.sent > self.course.limits.output * MIB:
+            self.course.watchdog.end(f"its output exceeds {self.course.limits.output} MB")
+            return None
+        try:
+            return super().process_message(msg, cell, cell_index)
+        except CellExecutionComplete:
+            raise
+        except Exception:  # no message of this protocol
+            return None
+
+
+def _error(name: str, words: str) -> NotebookNode:
+    return nbformat.v4.new_output("error", ename=name, evalue=words, traceback=[words])
+
+
+class Watched:
+    """The folders, the kernel's command line and the watchdog of one submission."""
+
+    def __init__(self, job: dict[str, Any], limits: Limits, folder: Path) -> None:
+        sockets, working = folder / "s", folder / "course" / "work" / "labs"
+        sockets.mkdir(mode=0o700)
+        working.mkdir(parents=True)
+        root = Path(job["root"])
+        if job["sandbox"] and os.geteuid() == 0:
+            os.chown(sockets, FIRST_USER + job["slot"], FIRST_USER + job["slot"])
+        if not job["sandbox"]:  # the set-up cell looks for the course above its own folder
+            (folder / "course" / "helpers").symlink_to(root / "helpers")
+        watchdog = Watchdog(limits, sockets)
+        self.course = Course(
+            root, limits, watchdog, sockets, working, job["sandbox"], job["slot"]
+        )  # fmt: skip
+        line = inside(limits, kernel="{connection_file}", user=job["slot"])
+        if job["sandbox"]:
+            line = confined(line, root, limits, sockets)
+        kernel = Path(os.environ["JUPYTER_DATA_DIR"]) / "kernels" / "lab"
+        kernel.mkdir(parents=True)
+        spec = {"argv": line, "display_name": "lab", "language": "python"}
+        (kernel / "kernel.json").write_text(json.dumps(spec | {"interrupt_mode": "message"}))
+
+    def __enter__(self) -> Course:
+        Run.course = Manager.course = self.course
+        self.course.watchdog.start()
+        return self.course
+
+    def __exit__(self, *_: object) -> None:
+        self.course.watchdog.stop()
+        with suppress(psutil.Error):  # without a sandbox, processes may have left their parents
+            for process in psutil.Process().children(recursive=True):
+                process.kill()
+
+
+def autograde(
+    notebook: NotebookNode, lab: str, key: Path, folder: Path, course: Course
+) -> dict[str, tuple[float | None, float]]:
+    """nbgrader's own three steps: sanitize, execute, score; returns points and possible points."""
+    root = folder / "nbgrader"
+    submitted = root / "submitted" / STUDENT / lab
+    submitted.mkdir(parents=True)
+    shutil.copy(key / "gradebook.db", root / "gradebook.db")
+    nbformat.write(notebook, submitted / f"{key.name}.ipynb")
+    database = f"sqlite:///{root / 'gradebook.db'}"
+    directory = CourseDirectory(
+        root=str(root), assignment_id=lab, student_id=STUDENT, db_url=database
+    )
+    steps = [Run if step is Execute else step for step in Autograde().autograde_preprocessors]
+    converter = Autograde(coursedir=directory, autograde_preprocessors=steps)
+    converter.log = logging.getLogger(LOG)
+    converter.start()
+    with Gradebook(database) as gradebook:
+        found = gradebook.find_submission_notebook(key.name, lab, STUDENT)
+        points = {
+            grade.name: (None if grade.needs_manual_grade else grade.auto_score, grade.max_score)
+            for grade in found.grades
+        }
+    order = [grade_id(cell) for cell in nbformat.read(key / "release.ipynb", 4).cells]
+    return {name: points[name] for name in order if name in points}

@@ -1,0 +1,237 @@
+"""What comes out of marking: a table of points, and one page of feedback for each student.
+
+A page is shown in an assistant's browser: all of it is escaped text, besides pictures in PNG, and
+the page itself forbids scripts. It shows the tests as they were released, and of what they print
+only the sentences of the checks, since a student's function may print the hidden inputs it gets.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import csv
+import html
+import io
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from nbformat import NotebookNode
+
+from helpers.course.checks.lab import LEADERBOARD
+from staff.marking.submissions import grade_id
+
+LONGEST = 4000  # characters of an output that a page shows
+LONGEST_UNIT = 40
+LARGEST_PICTURE = 2**20
+LARGEST_PAGE = 4 * 2**20
+BEFORE = ["student", "file", "lab"]
+AFTER = ["total", "out of", "by hand", "leaderboard", "unit", "status", "reason"]
+
+_COLOURS = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+_STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 54rem; margin: 2rem auto; padding: 0 1rem; }
+pre { font: 14px/1.45 ui-monospace, monospace; padding: .6rem .8rem; overflow-x: auto; margin: 0;
+  white-space: pre-wrap; overflow-wrap: anywhere; }
+.text { font-family: inherit; color: #333; } .code { background: #f3f4f6; }
+.output { border-left: 3px solid #d0d4da; } .error { border-left: 3px solid #b3261e; }
+.test { border: 1px solid #8a94a3; margin: .8rem 0; } .cell { margin: .8rem 0; }
+table { border-collapse: collapse; } td, th { text-align: left; padding: .25rem .8rem .25rem 0;
+  vertical-align: top; border-bottom: 1px solid #d0d4da; } td.n { text-align: right; }
+td.said { white-space: pre-wrap; }
+img { max-width: 100%; }
+"""
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The rows as comma-separated values, one column for each task of the labs that occur.
+
+    A text that a spreadsheet would run as a formula gets an apostrophe.
+
+    Args:
+        rows: "student", "file" and what ``worker.mark`` returns.
+    """
+    tasks = list(dict.fromkeys(name for row in rows for name in row.get("points", ())))
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([*BEFORE, *map(_cell, tasks), *AFTER])
+    for row in rows:
+        points, possible = row.get("points", {}), row.get("possible", {})
+        waiting = [f"{name} ({possible[name]:g})" for name, got in points.items() if got is None]
+        values = [row["student"], row["file"], row.get("lab", "")]
+        values += [points.get(name) for name in tasks]
+        values += [sum(got or 0 for got in points.values()) if points else None]
+        values += [sum(possible.values()) if points else None, ", ".join(waiting)]
+        values += [*(row.get("leaderboard") or (None, "")), row["status"], row["reason"]]
+        writer.writerow(map(_cell, values))
+    return out.getvalue()
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, int | float):
+        return f"{value:.6g}"
+    text = " ".join(_CONTROL.sub(" ", value).split())
+    return f"'{text}" if text[:1] in tuple("=+-@") else text
+
+
+def leaderboard(notebook: NotebookNode) -> tuple[float, str] | None:
+    """The number that a notebook announces (``checks.lab.announce``), the last one, with its unit.
+
+    It comes from the student's process, so it is a claim, not a measurement.
+    """
+    found = None
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            shown = output.get("data", {}).get(LEADERBOARD)
+            number = shown.get("number") if isinstance(shown, Mapping) else None
+            if isinstance(number, int | float) and not isinstance(number, bool):
+                unit = shown.get("unit")
+                unit = unit[:LONGEST_UNIT] if isinstance(unit, str) else ""
+                found = (float(number), unit) if math.isfinite(number) else found
+    return found
+
+
+def page(
+    notebook: NotebookNode,
+    release: NotebookNode,
+    student: str,
+    result: Mapping[str, Any],
+    hidden: Sequence[str] = (),
+) -> str:
+    """One page of feedback, complete in itself.
+
+    Args:
+        notebook: as it was executed, with hidden tests.
+        release: what the student was given; its test cells are shown.
+        student: the name.
+        result: what ``worker.mark`` returns.
+        hidden: texts that must not appear, such as seeds.
+    """
+    given = {grade_id(cell): cell.source for cell in release.cells if grade_id(cell)}
+    said = {grade_id(cell): _sentences(cell) for cell in notebook.cells if _is_test(cell)}
+    points, possible = result["points"], result["possible"]
+    lines = [
+        "<!DOCTYPE html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+        "img-src data:; style-src 'unsafe-inline'\">",
+        f"<title>{_text(student)} · {_text(result['lab'])}</title>",
+        f"<style>{_STYLE}</style></head><body>",
+        f"<h1>{_text(student)} · {_text(result['lab'])}</h1>",
+        f"<p><strong>{sum(got or 0 for got in points.values()):g} of {sum(possible.values()):g} "
+        f"points</strong>{_waiting(points, possible)}</p>",
+    ]
+    if result["reason"]:
+        lines.append(f"<p>{_text(result['reason'], hidden)}</p>")
+    lines.append("<table><tr><th>Task</th><th>Points</th><th></th></tr>")
+    for name, got in points.items():
+        number = f"– of {possible[name]:g}" if got is None else f"{got:g} of {possible[name]:g}"
+        words = _text("\n".join(said.get(name, [])) or _by_hand(got), hidden)
+        cells = [("", _text(name)), ("n", number), ("said", words)]
+        inner = "".join(f'<td class="{kind}">{value}</td>' for kind, value in cells)
+        lines.append(f"<tr>{inner}</tr>")
+    lines.append("</table><h2>Your notebook</h2>")
+    size = 0
+    for cell in notebook.cells:
+        block = _block(cell, given, hidden)
+        size += len(block)
+        if size > LARGEST_PAGE:
+            lines.append("<p>The rest of the notebook is left out: it is too long.</p>")
+            break
+        lines.append(block)
+    return "\n".join([*lines, "</body></html>", ""])
+
+
+def _by_hand(got: float | None) -> str:
+    return "A person reads this one." if got is None else "No answer." if got == 0 else ""
+
+
+def _waiting(points: Mapping[str, Any], possible: Mapping[str, float]) -> str:
+    rest = sum(possible[name] for name, got in points.items() if got is None)
+    return f"; {rest:g} more are given by a person" if rest else ""
+
+
+def _is_test(cell: NotebookNode) -> bool:
+    return cell.cell_type == "code" and bool(cell.metadata.get("nbgrader", {}).get("grade"))
+
+
+def _sentences(cell: NotebookNode) -> list[str]:
+    """What a check says in a test cell, without anything else that is printed there."""
+    kept: list[str] = []
+    for output in cell.outputs:
+        if output.output_type == "stream":
+            inside = False
+            for line in output.text.split("\n"):
+                verdict = line[:2] in ("✓ ", "✗ ", "○ ")
+                if verdict or (inside and line.startswith("  ")):
+                    kept.append(line)
+                # Nothing belongs to a verdict after its last line: what follows is printed by the
+                # student's function, on hidden inputs.
+                inside = (verdict and line[0] != "✓") or (
+                    inside and line.startswith("  ") and not line.startswith("  Later cells")
+                )
+        elif output.output_type == "error":
+            known = output.ename in ("NotSolved", "Stopped", "NotRun", "NoWord")
+            # An error of the student's own code may hold a hidden input in its words.
+            kept.append(output.evalue if known else f"The cell ended with {output.ename}.")
+    return "\n".join(kept)[:LONGEST].split("\n") if kept else []
+
+
+def _block(cell: NotebookNode, given: Mapping[str, str], hidden: Sequence[str]) -> str:
+    if cell.cell_type != "code":
+        return f'<div class="cell"><pre class="text">{_text(cell.source, hidden)}</pre></div>'
+    if _is_test(cell):
+        words = _text("\n".join(_sentences(cell)), hidden)
+        code = _text(given.get(grade_id(cell), ""), hidden)
+        inner = f'<pre class="code">{code}</pre><pre class="output">{words}</pre>'
+        return f'<div class="test">{inner}</div>'
+    inner = "".join(_output(output, hidden) for output in _shown(cell.outputs))
+    return f'<div class="cell"><pre class="code">{_text(cell.source, hidden)}</pre>{inner}</div>'
+
+
+def _shown(outputs: Sequence[NotebookNode]) -> Iterable[NotebookNode]:
+    yield from outputs[:40]
+    if len(outputs) > 40:
+        yield NotebookNode(output_type="stream", name="stdout", text="(more outputs were left out)")
+
+
+def _output(output: NotebookNode, hidden: Sequence[str]) -> str:
+    if output.output_type == "stream":
+        return f'<pre class="output">{_text(output.text, hidden, LONGEST)}</pre>'
+    if output.output_type == "error":
+        words = f"{output.ename}: {output.evalue}"
+        if output.traceback and output.ename not in ("Stopped", "NotRun"):
+            words = "\n".join(output.traceback)
+        return f'<pre class="error">{_text(words, hidden, LONGEST)}</pre>'
+    data = output.get("data", {})
+    picture = _picture(data.get("image/png"))
+    if picture:
+        return f'<p><img alt="" src="data:image/png;base64,{picture}"></p>'
+    plain = data.get("text/plain", "(something that is no text)")
+    return f'<pre class="output">{_text(str(plain), hidden, LONGEST)}</pre>'
+
+
+def _picture(data: Any) -> str:
+    """A PNG in base64, written anew; empty if it is something else."""
+    if not isinstance(data, str) or len(data) > LARGEST_PICTURE:
+        return ""
+    try:
+        content = base64.b64decode(data)
+    except (binascii.Error, ValueError):
+        return ""
+    return base64.b64encode(content).decode() if content.startswith(b"\x89PNG\r\n") else ""
+
+
+def _text(text: str, hidden: Sequence[str] = (), longest: int | None = None) -> str:
+    """Escaped, without control characters and what is hidden, and cut in the middle."""
+    text = _CONTROL.sub("", _COLOURS.sub("", str(text)))
+    for secret in hidden:
+        text = text.replace(secret, "(hidden)")
+    if longest is not None and len(text) > longest:
+        left_out = f"\n... {len(text) - longest} characters left out ...\n"
+        text = text[: longest // 2] + left_out + text[-longest // 2 :]
+    return html.escape(text, quote=True)

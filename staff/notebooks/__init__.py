@@ -1,0 +1,1 @@
+"""Notebooks are kept in order: their rules, stored outputs, and the course's public address."""

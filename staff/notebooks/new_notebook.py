@@ -1,0 +1,216 @@
+"""The skeleton of a new notebook, which keeps the rules once its outputs are stored.
+
+    python -m staff.notebooks.new_notebook 15_bert_and_encoders
+
+It has the frame that all notebooks share, and two short sections to be written over.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode, v4
+
+from helpers.course.environment import find_root
+from staff.notebooks.address import read_address
+from staff.notebooks.refresh import normalise_metadata
+
+_NAME = re.compile(r"\d\d(?:_[a-z0-9]+)+")
+
+_OPENING = """\
+# {number} · {title}
+
+{badge}
+
+**Which one question does this notebook answer?**
+
+The hook: two or three sentences about something that fails or surprises, and why it matters.
+
+After this notebook you will be able to
+
+- write the thing itself;
+- predict what it does;
+- recognise it in a paper.
+
+**Builds on** [{before}]({before_file}): what is needed from there.
+
+**Time** about a minute to run on a laptop's CPU, 60 minutes to work through (an estimate).
+
+**Lectures** the slides that it follows, and where it goes on alone."""
+
+_IMPORTS = """\
+from collections import Counter
+
+from helpers.data import corpora
+from helpers.display import plotting
+from helpers.display.figures import show
+
+plotting.set_style()"""
+
+_QUESTION = """\
+## 1 A question that can be felt
+
+Begin with something that fails or surprises, on two or three lines that run, and not with a
+definition. Can the letters of a text be told apart by how often they occur?"""
+
+_EXAMPLE = """\
+counts = Counter("banana")
+counts.most_common()"""
+
+_IDEA = """\
+Then the idea in plain words, with its *because* and a drawing of the object; the smallest example,
+which a pencil can check; and the formula, in which each symbol is named:
+
+$$p(w) = \\frac{c(w)}{N},$$
+
+where $c(w)$ says how often the letter $w$ occurs and $N$ how many letters there are. Here is the
+algorithm, in the few lines in which a paper would write it. Its heart is the student's to write."""
+
+_ALGORITHM = """\
+def relative_frequencies(counts):
+    total = sum(counts.values())
+    return {symbol: count / total for symbol, count in counts.items()}
+
+
+relative_frequencies(counts)"""
+
+_PREDICTION = """\
+## 2 The experiment
+
+**Predict** before you run the cell: which letter of the tales is the most frequent one, and what
+share of all letters does it have?"""
+
+_EXPERIMENT = """\
+letters = Counter(filter(str.isalpha, corpora.lantern_bay().train.lower()))
+p = relative_frequencies(letters)
+names = sorted(p, key=p.__getitem__, reverse=True)[:10]
+shares = [100 * p[name] for name in names]
+ax = plotting.bars(names, shares, xlabel="% of all letters", value_format=".1f")
+show(ax, "The ten most frequent letters of the tales, and their shares; e comes first.")"""
+
+_CLAIMS = """\
+# What the text and the captions claim.
+assert names[0] == "e"
+assert abs(sum(p.values()) - 1) < 1e-9"""
+
+_READING = """\
+Read the result with the reader: what to look at, what agrees, what is inconvenient, how sure it is.
+Then say what follows from it, where it fails, and what comes next.
+
+**Exercise.** Does the order change in `corpora.python_docs()`?"""
+
+_ANSWER = """\
+<details><summary>Answer</summary>
+
+An answer that was run, with its reason.
+
+</details>"""
+
+_SUMMARY = """\
+## Summary
+
+- What was shown, and nothing else.
+
+**References.** A. Author, *Title*, where it appeared (year).
+
+**Next** the [lab](labs/README.md) that belongs to it."""
+
+
+def make_notebook(root: Path, name: str) -> Path:
+    """Write the skeleton of the notebook that comes next, without outputs; return its path.
+
+    Args:
+        root: of the course.
+        name: of the file: its number and what it is about, such as "15_bert_and_encoders".
+
+    Raises:
+        ValueError: the name has another form, or its number is not the next one.
+    """
+    folder, name = root / "notebooks", name.removesuffix(".ipynb")
+    if not _NAME.fullmatch(name):
+        raise ValueError(
+            f"'{name}' is no name of a notebook: give its number and what it is about in small "
+            "letters, such as 15_bert_and_encoders."
+        )
+    lessons = sorted(folder.glob("[0-9][0-9]_*.ipynb"))
+    number, following = name[:2], f"{int(lessons[-1].name[:2]) + 1:02}"
+    if taken := [path.stem for path in lessons if path.name.startswith(number)]:
+        raise ValueError(f"There is a notebook {taken[0]} already: the next number is {following}.")
+    if number != following:
+        raise ValueError(f"'{name}' leaves out a number: the next one is {following}.")
+    path = folder / f"{name}.ipynb"
+    path.write_text(nbformat.writes(_skeleton(root, path, lessons[-1])) + "\n", encoding="utf-8")
+    return path
+
+
+def _skeleton(root: Path, path: Path, before: Path) -> NotebookNode:
+    address, number = read_address(root), path.name[:2]
+    first = nbformat.read(before, as_version=4).cells[0].source
+    opening = _OPENING.format(
+        number=number,
+        title=path.stem[3:].replace("_", " ").capitalize(),
+        badge=address.badge(path.name),
+        before=first.partition("\n")[0].removeprefix("# "),
+        before_file=before.name,
+    )
+    notebook = v4.new_notebook(
+        cells=[
+            _text(opening, "slide"),
+            _code(address.bootstrap(), "skip", folded=True),
+            _code(_IMPORTS, "skip"),
+            _text(_QUESTION, "slide"),
+            _code(_EXAMPLE, tags=["nbval-check-output"]),
+            _text(_IDEA),
+            _code(_ALGORITHM, tags=["nbval-check-output"]),
+            _text(_PREDICTION, "slide"),
+            _code(_EXPERIMENT),
+            _code(_CLAIMS, "skip", folded=True, tags=["claims"]),
+            _text(_READING),
+            _text(_ANSWER, "skip"),
+            _text(_SUMMARY, "slide"),
+        ]
+    )
+    normalise_metadata(notebook)
+    return notebook
+
+
+def _text(source: str, slide: str = "-") -> NotebookNode:
+    return v4.new_markdown_cell(source, metadata={"slideshow": {"slide_type": slide}})
+
+
+def _code(
+    source: str, slide: str = "-", folded: bool = False, tags: Sequence[str] = ()
+) -> NotebookNode:
+    metadata: dict[str, Any] = {"slideshow": {"slide_type": slide}}
+    if folded:
+        metadata["jupyter"] = {"source_hidden": True}
+    if tags:
+        metadata["tags"] = list(tags)
+    return v4.new_code_cell(source, metadata=metadata)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m staff.notebooks.new_notebook",
+        description="Write the skeleton of a new notebook.",
+    )
+    parser.add_argument("name", help="its number and what it is about: 15_bert_and_encoders")
+    root = find_root()
+    try:
+        path = make_notebook(root, parser.parse_args(arguments).name)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"wrote {path.relative_to(root).as_posix()}")
+    print(f"Write it, then store its outputs: make refresh NOTEBOOK={path.name[:2]}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

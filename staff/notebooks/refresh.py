@@ -1,0 +1,222 @@
+"""Execute notebooks from top to bottom and store their outputs.
+
+    python -m staff.notebooks.refresh            all notebooks
+    python -m staff.notebooks.refresh 02         this one
+
+Each notebook runs in a kernel of its own. What is stored is what a reader without a kernel can
+see: views of widgets are left out, and what they bring as text, HTML or pictures stays. A file is
+written only if all went well; otherwise it stays as it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+from jupyter_client.kernelspec import NATIVE_KERNEL_NAME
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from nbclient.output_widget import OutputWidget
+from nbformat import NotebookNode
+
+from helpers.course.environment import find_root
+from helpers.course.workspace import find_notebook, released_notebooks
+from staff.notebooks.notebook_rules import (
+    WIDGET_TAG,
+    WIDGET_VIEW,
+    check_counts,
+    check_outputs,
+    check_paths,
+    code_cells,
+)
+
+TIMEOUT = 600  # seconds for one cell
+
+
+class RefreshError(RuntimeError):
+    """A notebook could not be executed, or its outputs are not fit to be stored."""
+
+
+def refresh(path: Path, timeout: int = TIMEOUT) -> bool:
+    """Execute one notebook and store its outputs; return whether the file changed.
+
+    Raises:
+        RefreshError: a cell raised, or an output breaks a rule; the file is as it was.
+    """
+    notebook = nbformat.read(path, as_version=4)
+    execute(notebook, path.parent, timeout)
+    strip_widgets(notebook)
+    merge_streams(notebook)
+    normalise_metadata(notebook)
+    complaints = [*check_counts(notebook), *check_outputs(notebook), *check_paths(notebook)]
+    if complaints:
+        raise RefreshError("; ".join(complaints))
+    text = nbformat.writes(notebook) + "\n"
+    if text == path.read_text(encoding="utf-8"):
+        return False
+    beside = path.with_name(f".{path.name}.part")
+    beside.write_text(text, encoding="utf-8", newline="\n")
+    os.replace(beside, path)
+    return True
+
+
+class CapturedOutput(OutputWidget):
+    """An Output widget's stand-in: what a callback shows stays out of the cell's outputs.
+
+    It sends nothing back to the kernel: nbclient would do so while it waits on the same socket for
+    the end of the cell, and then sometimes never hears of it (jupyter/nbclient, issue 312).
+    """
+
+    def send(self, data=None, metadata=None, buffers=None) -> None:
+        pass
+
+    def output(self, outs, msg, display_id, cell_index) -> None:
+        if msg["msg_type"] == "error":
+            content = msg["content"]
+            self.executor.raised.append((cell_index, content["ename"], content["evalue"]))
+        super().output(outs, msg, display_id, cell_index)
+
+
+class Client(NotebookClient):
+    """Runs a notebook's cells; errors in the callbacks of widgets count, too."""
+
+    def __init__(self, notebook: NotebookNode, folder: Path, timeout: int, **options) -> None:
+        resources = {"metadata": {"path": str(folder)}}
+        # Output widgets need their stored state while cells run; it is removed afterwards.
+        options = {"record_timing": False, "store_widget_state": True, **options}
+        super().__init__(notebook, resources=resources, timeout=timeout, **options)
+        self.widget_registry = {"@jupyter-widgets/output": {"OutputModel": CapturedOutput}}
+        self.raised: list[tuple[int, str, str]] = []
+        self.running = 0
+        self.on_cell_start = self._note
+
+    def _note(self, cell: NotebookNode, cell_index: int) -> None:
+        self.running = cell_index
+
+    def run(self, environment: dict[str, str]) -> None:
+        """Run all cells in a fresh kernel with these environment variables.
+
+        Raises:
+            RefreshError: a cell or a callback raised, a cell took too long, or the kernel died.
+        """
+        index = None
+        try:
+            self.execute(env=environment)
+            if not self.raised:
+                return
+            index, name, value = self.raised[0]
+            problem = f"has a widget whose callback raised {name}: {value}"
+        except CellExecutionError as error:
+            problem = f"raised {error.ename}: {error.evalue}"
+        except CellTimeoutError:
+            problem = f"took more than {self.timeout} seconds"
+        except DeadKernelError:
+            problem = "ended the kernel (too little memory, perhaps)"
+        index = self.running if index is None else index
+        first = self.nb.cells[index].source.split("\n")[0]
+        raise RefreshError(f"cell {index + 1} ({first}) {problem}")
+
+
+def execute(notebook: NotebookNode, folder: Path, timeout: int = TIMEOUT) -> None:
+    """Run all cells in a fresh kernel of this Python, in a folder, and keep their outputs.
+
+    Raises:
+        RefreshError: a cell or a callback raised, a cell took too long, or the kernel died.
+    """
+    for _, cell in code_cells(notebook):
+        cell.outputs, cell.execution_count = [], None
+        cell.metadata.pop("execution", None)
+    # Driven widgets are for tests; what is stored is what a student sees at first.
+    environment = {k: v for k, v in os.environ.items() if k != "COURSE_DRIVE_WIDGETS"}
+    Client(notebook, folder, timeout, kernel_name=NATIVE_KERNEL_NAME).run(environment)
+
+
+def strip_widgets(notebook: NotebookNode) -> None:
+    """Remove stored widgets, keeping what their outputs hold for readers without a kernel.
+
+    Beside the view of a widget, plain text is its Python name and goes with it, unless HTML,
+    Markdown or a picture shows that the output was made to be read. A cell that lost an output
+    whole is tagged.
+    """
+    notebook.metadata.pop("widgets", None)
+    for _, cell in code_cells(notebook):
+        kept, tags = [], cell.metadata.get("tags", [])
+        lost = False
+        for output in cell.outputs:
+            if WIDGET_VIEW in output.get("data", {}):
+                del output.data[WIDGET_VIEW]
+                output.get("metadata", {}).pop(WIDGET_VIEW, None)
+                if not set(output.data) - {"text/plain"}:
+                    lost = True
+                    continue
+            kept.append(output)
+        cell.outputs = kept
+        tags = [tag for tag in tags if tag != WIDGET_TAG] + [WIDGET_TAG] * lost
+        if tags:
+            cell.metadata["tags"] = tags
+        else:
+            cell.metadata.pop("tags", None)
+
+
+def merge_streams(notebook: NotebookNode) -> None:
+    """Join pieces of printed text that follow each other: where they part is chance."""
+    for _, cell in code_cells(notebook):
+        kept: list[NotebookNode] = []
+        for output in cell.outputs:
+            stream = output.get("name") if output.output_type == "stream" else None
+            if stream and kept and kept[-1].get("name") == stream:
+                kept[-1].text += output.text
+            else:
+                kept.append(output)
+        cell.outputs = kept
+
+
+def normalise_metadata(notebook: NotebookNode) -> None:
+    """Leave nothing in the metadata that differs between machines."""
+    notebook.metadata["kernelspec"] = {
+        "display_name": "Python 3 (ipykernel)",
+        "language": "python",
+        "name": "python3",
+    }
+    notebook.metadata["language_info"] = {
+        "file_extension": ".py",
+        "mimetype": "text/x-python",
+        "name": "python",
+        "pygments_lexer": "ipython3",
+    }
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m staff.notebooks.refresh",
+        description="Execute notebooks from top to bottom and store their outputs.",
+    )
+    parser.add_argument("notebooks", nargs="*", help="such as 02; without it, all of them")
+    parser.add_argument("--timeout", type=int, default=TIMEOUT, help="seconds for one cell")
+    options = parser.parse_args(arguments)
+    root = find_root()
+    folder = root / "notebooks"
+    try:
+        paths = [folder / find_notebook(root, name) for name in options.notebooks]
+    except ValueError as error:
+        parser.error(str(error))
+    failed = 0
+    for path in paths or [folder / path for path in released_notebooks(root)]:
+        began = time.monotonic()
+        try:
+            changed = refresh(path, options.timeout)
+        except RefreshError as error:
+            print(f"{path.name} was left as it was: {error}", file=sys.stderr)
+            failed += 1
+            continue
+        seconds = time.monotonic() - began
+        print(f"{path.name}: {'outputs stored' if changed else 'unchanged'} ({seconds:.0f} s)")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""A new notebook keeps the rules from its first day."""
+
+import shutil
+import subprocess
+import sys
+
+import nbformat
+import pytest
+
+from staff.notebooks import new_notebook
+from staff.notebooks.address import read_address
+from staff.notebooks.new_notebook import make_notebook
+from staff.notebooks.notebook_rules import check_notebook
+from staff.notebooks.refresh import refresh
+
+NAME = "01_bert_and_encoders"
+
+
+@pytest.fixture
+def course(root, tmp_path):
+    """A small copy of the course, with its first notebook."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    for folder in ("helpers", "data/lantern_bay"):
+        shutil.copytree(root / folder, tmp_path / folder, ignore=ignored)
+    (tmp_path / "notebooks/labs").mkdir(parents=True)
+    for name in ("pyproject.toml", "notebooks/00_start_here.ipynb", "notebooks/labs/README.md"):
+        shutil.copy(root / name, tmp_path / name)
+    return tmp_path
+
+
+def test_a_new_notebook_keeps_the_rules(course):
+    path = make_notebook(course, NAME)
+    assert path == course / "notebooks" / f"{NAME}.ipynb"
+    opening = nbformat.read(path, as_version=4).cells[0].source
+    assert opening.startswith("# 01 · Bert and encoders\n")
+    assert "[00 · Start here](00_start_here.ipynb)" in opening
+    assert refresh(path)
+    assert check_notebook(path, course, read_address(course)) == []
+    for command in (["check"], ["format", "--check"]):
+        ruff = [sys.executable, "-m", "ruff", *command, path.relative_to(course)]
+        done = subprocess.run(ruff, cwd=course, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("00_start_here", "There is a notebook 00_start_here already: the next number is 01."),
+        ("00_other.ipynb", "There is a notebook 00_start_here already: the next number is 01."),
+        ("02_x", "'02_x' leaves out a number: the next one is 01."),
+        *(
+            (name, f"'{name}' is no name of a notebook")
+            for name in ("", "bert", "1_x", "01_A", "01")
+        ),
+    ],
+)
+def test_names_that_are_refused(course, name, message, monkeypatch, capsys):
+    monkeypatch.setattr(new_notebook, "find_root", lambda: course)
+    before = (course / "notebooks/00_start_here.ipynb").read_bytes()
+    assert new_notebook.main([name]) == 1
+    assert capsys.readouterr().err.startswith(message)
+    assert [path.name for path in course.glob("notebooks/*.ipynb")] == ["00_start_here.ipynb"]
+    assert (course / "notebooks/00_start_here.ipynb").read_bytes() == before
+
+
+def test_the_command(course, monkeypatch, capsys):
+    monkeypatch.setattr(new_notebook, "find_root", lambda: course)
+    assert new_notebook.main([NAME]) == 0
+    assert f"wrote notebooks/{NAME}.ipynb" in capsys.readouterr().out
+    assert new_notebook.main([NAME]) == 1
