@@ -9,7 +9,8 @@ import torch
 from torch import nn
 
 from helpers.contracts import next_log_probs
-from helpers.inference.decoding import beam_search, greedy, sample
+from helpers.inference.sampling import sample
+from helpers.inference.search import beam_search, greedy
 from helpers.inference.seq2seq_predictor import Seq2SeqPredictor
 from helpers.learning.training import Training
 from helpers.models.recurrent import ElmanCell, GRUCell, LSTMCell, load_torch_weights

@@ -8,9 +8,9 @@ from torch import nn
 
 from helpers.contracts import next_log_probs
 from helpers.data.batching import windows
-from helpers.inference.decoding import sample
 from helpers.inference.evaluation import log_probs, score, score_model
 from helpers.inference.neural_predictor import NeuralPredictor
+from helpers.inference.sampling import sample
 from helpers.learning.training import Training
 from helpers.models.ngram import MaximumLikelihood
 from helpers.models.window_lm import AveragingLM, WindowLM
