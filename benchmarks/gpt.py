@@ -39,9 +39,9 @@ from helpers.data.batching import TextWindows
 from helpers.data.tokenizers import CharTokenizer
 from helpers.device import mixed_precision
 from helpers.inference.cached_predictor import CachedPredictor
-from helpers.inference.decoding import sample
 from helpers.inference.evaluation import score, score_model
 from helpers.inference.neural_predictor import RecurrentPredictor
+from helpers.inference.sampling import sample
 from helpers.learning.optimizers import gpt_optimizers
 from helpers.learning.training import Training
 from helpers.models.gpt import GPT, GPTConfig

@@ -23,7 +23,7 @@ from torch.nn import functional as F
 
 from helpers.data import parentheses_sets as sets
 from helpers.inference.classification import error, errors_by_kind
-from helpers.learning.training import train
+from helpers.learning.training import Training
 from helpers.models.recurrent import GatedCell, LSTMCell, ReLUElmanCell
 from helpers.models.recurrent_models import RecurrentClassifier
 
@@ -105,7 +105,7 @@ def in_batches(model: nn.Module, data: sets.LabelledSequences, rate: float) -> f
     began = time.perf_counter()
     batches = list(sets.batches(data, 100, torch.Generator().manual_seed(0)))
     settings = {"learning_rate": rate, "warmup": 50, "loss": F.cross_entropy}
-    for _ in train(model, batches, len(batches), **settings):
+    for _ in Training(model, batches, len(batches), **settings):
         pass
     return time.perf_counter() - began
 
@@ -169,7 +169,7 @@ def large_training(data: sets.LabelledSequences, seed: int) -> tuple[nn.Module, 
     ]
     batches = shortest_first(data, 128, torch.Generator().manual_seed(seed))
     settings = {"warmup": 50, "loss": F.cross_entropy, "optimizers": optimizers}
-    for _ in train(model, batches, len(batches), **settings):
+    for _ in Training(model, batches, len(batches), **settings):
         pass
     return model, time.perf_counter() - began
 

@@ -25,7 +25,7 @@ from torch.nn import functional as F
 
 from helpers.data import parentheses_sets as sets
 from helpers.inference.classification import error, error_grid, errors_by_kind
-from helpers.learning.training import train
+from helpers.learning.training import Training
 from helpers.models.recurrent import GatedCell, LectureGRUCell, LSTMCell, ReLUElmanCell
 from helpers.models.recurrent_models import RecurrentClassifier
 
@@ -83,7 +83,8 @@ def fit(name: str, recipe: str, seed: int, learning_rate: float, validate=None, 
     settings = {"learning_rate": learning_rate, "warmup": 50, "loss": F.cross_entropy}
     batches = sets.batches(data, BATCH, generator, passes=None)
     seconds = 0.0
-    for record in train(model, batches, steps, validate=validate, validate_every=every, **settings):
+    settings |= {"validate": validate, "validate_every": every}
+    for record in Training(model, batches, steps, **settings):
         seconds = record.seconds
     return model, seconds
 

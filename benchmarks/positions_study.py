@@ -30,7 +30,7 @@ from helpers.data.batching import windows
 from helpers.data.sources import lagged_source
 from helpers.data.tokenizers import CharTokenizer
 from helpers.inference.evaluation import score
-from helpers.learning.training import train
+from helpers.learning.training import Training
 from helpers.models.ngram import ModifiedKneserNey
 from helpers.models.positions import (
     ALiBi,
@@ -118,7 +118,7 @@ def fit(
     )
     options = {"learning_rate": rate, "warmup": 50, "weight_decay": 0.01}
     seconds = 0.0
-    for record in train(model, batches, setting["steps"], **options):
+    for record in Training(model, batches, setting["steps"], **options):
         seconds = record.seconds
     return model.eval(), seconds, parts
 

@@ -25,7 +25,7 @@ from helpers.data import corpora
 from helpers.data.tokenizers import WordTokenizer
 from helpers.data.word_pairs import same_kind_pairs, word_kinds, word_relations
 from helpers.inference.word_similarity import analogy_ranks, kind_aucs
-from helpers.learning.training import train
+from helpers.learning.training import Training
 from helpers.models.word_vectors import (
     SkipGram,
     WordVectors,
@@ -66,7 +66,7 @@ def skip_gram(
         tokens, len(words), 1024, generator, window=window, negatives=5, threshold=threshold
     )
     settings = {"learning_rate": 5e-3, "weight_decay": weight_decay, "loss": negative_sampling_loss}
-    for _ in train(model, batches, 3000, **settings):
+    for _ in Training(model, batches, 3000, **settings):
         pass
     return WordVectors(words, model.centre.weight)
 

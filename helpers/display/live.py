@@ -2,7 +2,7 @@
 
 ``watch`` wraps the trainer's records and hands them on::
 
-    for record in live.watch(train(model, batches, steps=1000), total=1000):
+    for record in live.watch(Training(model, batches, steps=1000), total=1000):
         ...
 """
 

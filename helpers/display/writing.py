@@ -12,17 +12,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-import time
-import traceback
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from itertools import islice
 from typing import Any
 
 import ipywidgets
 
+from helpers.display.growing_text import (
+    ContinueText,
+    GrowingText,
+    Settings,
+    status_html,
+    text_html,
+)
 from helpers.display.widgets import (
     RUN_ME,
     choice,
@@ -32,52 +35,14 @@ from helpers.display.widgets import (
     show_widget,
     slider,
 )
+from helpers.inference.rules import Rules
 
-SECONDS = 0.05  # the least time between two updates of the text that is shown
 # How long a button waits for what was typed before it was pressed: see above.
 SETTLE = 0.1
 TOP_K = (1, 2, 3, 5, 10, 20, 50, 100)
 SEEDS = 10
 NEW, ALL = -1, 0  # the values of "new each time" among the seeds and of "all" for top-k
-# Dark ink on a paper of its own, whatever the theme; the prompt is bold and shaded as well.
-PROMPT_LOOK = "color: #004B75; background: #DCEBF5; font-weight: bold"
-WRITTEN_LOOK = "color: #7A3600; background: #FFFFFF"
-PAPER = (
-    "background: #FFFFFF; border: 1px solid #888888; border-radius: 4px; padding: 10px 14px; "
-    "margin: 6px 0; font: 20px/1.5 sans-serif; white-space: pre-wrap; overflow-wrap: anywhere; "
-    "word-break: normal; min-height: 6em"
-)
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How the reader wants the text to be drawn.
-
-    Attributes:
-        temperature: 0 takes the likeliest token, 1 samples as the model says.
-        top_k: only the k likeliest tokens; None for all.
-        top_p: only the likeliest tokens that hold this share of the probability; None for all.
-        length: tokens to write at most.
-        seed: of the generator that draws.
-    """
-
-    temperature: float
-    top_k: int | None
-    top_p: float | None
-    length: int
-    seed: int
-
-    def words(self) -> str:
-        """The settings in one line, enough to make the same text again."""
-        top_k = "all" if self.top_k is None else self.top_k
-        top_p = "all" if self.top_p is None else f"{self.top_p:g}"
-        return (
-            f"temperature {self.temperature:g}, top-k {top_k}, top-p {top_p}, "
-            f"length {self.length}, seed {self.seed}"
-        )
-
-
-ContinueText = Callable[[str, Settings], Iterable[str]]
+DESK_RULES = Rules(temperature=0.8)
 
 
 def writing_desk(
@@ -86,9 +51,7 @@ def writing_desk(
     prompt: str,
     length: int = 100,
     max_length: int = 400,
-    temperature: float = 0.8,
-    top_k: int | None = None,
-    top_p: float | None = None,
+    rules: Rules = DESK_RULES,
     unit: str = "tokens",
     description: str = "Type a beginning, choose how to draw, and press Write.",
 ) -> None:
@@ -101,7 +64,7 @@ def writing_desk(
 
         def continue_text(prompt, settings):
             tokens = tokenizer.encode(prompt)  # a ValueError from here is shown to the reader
-            for token in stream(predictor, prompt=tokens, ...):
+            for token in stream(predictor, prompt=tokens, rules=settings.rules, ...):
                 yield tokenizer.decode([token])
 
         writing_desk(continue_text, prompt="The keeper of the light ")
@@ -113,7 +76,7 @@ def writing_desk(
             code runs between two pieces: ``with torch.no_grad()`` must not stay open around a
             ``yield`` (the decorator form closes it).
         prompt: what stands in the field at first.
-        length, temperature, top_k, top_p: where the controls stand at first; None is "all".
+        length, rules: where the controls stand at first; there is none for a repetition penalty.
         max_length: the right end of the length's slider.
         unit: what the pieces are, in the plural.
         description: words above the desk, and for readers without a kernel.
@@ -123,7 +86,7 @@ def writing_desk(
             written.
         RuntimeError: in the test run, if the model fails at an end of a control's range.
     """
-    controls = desk_controls(length, max_length, temperature, top_k, top_p, unit)
+    controls = desk_controls(length, max_length, rules, unit)
     desk = WritingDesk(continue_text, prompt, controls, unit)
     for _ in desk.text.begin(prompt, desk.settings()):
         pass
@@ -141,23 +104,22 @@ def writing_desk(
 def desk_controls(
     length: int,
     max_length: int,
-    temperature: float,
-    top_k: int | None,
-    top_p: float | None,
+    rules: Rules,
     unit: str = "tokens",
 ) -> dict[str, ipywidgets.Widget]:
     """The controls of a desk by the names of the settings; a seed of ``NEW`` is drawn anew.
 
     Raises:
-        ValueError: if a value lies outside its control's range.
+        ValueError: if a value lies outside its control's range, or has no control.
     """
-    if top_k is not None and top_k < 1:
-        raise ValueError(f"top_k is {top_k}: give 1 or more, or None for all {unit}.")
-    counts = sorted({*TOP_K, *([top_k] if top_k else [])})
-    cut = slider(1.0 if top_p is None else float(top_p), 0.05, 1.0, 0.05, "top-p (1: all)")
+    if rules.repetition != 1:
+        raise ValueError(f"repetition is {rules.repetition}; expected 1, the desk cannot set it.")
+    counts = sorted({*TOP_K, *([rules.top_k] if rules.top_k else [])})
+    share = 1.0 if rules.top_p is None else float(rules.top_p)
+    cut = slider(share, 0.05, 1.0, 0.05, "top-p (1: all)")
     k = ipywidgets.SelectionSlider(
         options=[*((str(count), count) for count in counts), ("all", ALL)],
-        value=top_k or ALL,
+        value=rules.top_k or ALL,
         description="top-k",
         continuous_update=False,
         style=cut.style,
@@ -166,94 +128,12 @@ def desk_controls(
     least = max(1, min(10, length))
     seeds = [*((str(seed), seed) for seed in range(SEEDS)), ("new each time", NEW)]
     return {
-        "temperature": slider(float(temperature), 0.0, 2.0, 0.1, "temperature"),
+        "temperature": slider(float(rules.temperature), 0.0, 2.0, 0.1, "temperature"),
         "top_k": k,
         "top_p": cut,
         "length": slider(length, least, max_length, 10, f"length, {unit}"),
         "seed": choice(seeds, 0, "seed"),
     }
-
-
-class GrowingText:
-    """A text that a model writes on, one piece per step; it knows no widgets.
-
-    Attributes:
-        prompt, written: the reader's text and what the model has written after it.
-        status: what is going on, as a sentence.
-        problem: whether the status tells of one.
-        details: the traceback of an error that is no ValueError.
-        at_work: whether a text is being written.
-        part: how often the model has gone on from its own words.
-    """
-
-    def __init__(
-        self,
-        continue_text: ContinueText,
-        unit: str = "tokens",
-        show: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._continue_text, self._unit, self._show = continue_text, unit, show
-        self.prompt = self.written = self.status = self.details = ""
-        self.problem = self.at_work = False
-        self.part = self._turn = self._count = 0
-
-    def begin(self, prompt: str, settings: Settings) -> Iterator[None]:
-        """The steps of writing on from a prompt. A text that is being written is given up.
-
-        Raises:
-            ValueError: from the iterator: an empty prompt, or what the model objects to. Like any
-                other error, it has been put into the status by then.
-        """
-        self.prompt, self.written, self.part = prompt, "", 0
-        return self._start(settings)
-
-    def go_on(self, settings: Settings) -> Iterator[None]:
-        """The steps of writing on from all that is there; raises as ``begin`` does."""
-        self.part += 1
-        return self._start(settings)
-
-    def stop(self) -> None:
-        """End the text that is being written; what is there stays."""
-        if self.at_work:
-            self._turn += 1
-            self._end(f"Stopped after {self._count} {self._unit}.")
-
-    def _start(self, settings: Settings) -> Iterator[None]:
-        self._turn, self._count, self.at_work = self._turn + 1, 0, True
-        self._say(f"Reading {len(self.prompt + self.written):,} characters …")
-        return self._steps(settings, self._turn)
-
-    def _steps(self, settings: Settings, turn: int) -> Iterator[None]:
-        began, shown = time.monotonic(), 0.0
-        text = self.prompt + self.written
-        try:
-            if not text:
-                raise ValueError("The text is empty: type a beginning for the model to go on from.")
-            for piece in islice(self._continue_text(text, settings), settings.length):
-                self.written, self._count = self.written + piece, self._count + 1
-                if time.monotonic() - shown >= SECONDS:
-                    self._say(f"Writing: {self._count} of {settings.length} {self._unit} …")
-                    shown = time.monotonic()
-                yield
-                if turn != self._turn:
-                    return
-        except Exception as error:
-            known = isinstance(error, ValueError)
-            self.details = "" if known else traceback.format_exc()
-            self._end(str(error) if known else f"{type(error).__name__}: {error}", problem=True)
-            raise
-        seconds = time.monotonic() - began
-        how = "Written:" if self._count == settings.length else "The model ended the text after"
-        rate = f" ({self._count / seconds:,.0f} per second)" if seconds > 0 else ""
-        self._end(f"{how} {self._count} {self._unit}{rate}, with {settings.words()}.")
-
-    def _say(self, status: str, problem: bool = False) -> None:
-        self.status, self.problem = status, problem
-        self._show()
-
-    def _end(self, status: str, problem: bool = False) -> None:
-        self.at_work = False
-        self._say(status, problem)
 
 
 class WritingDesk:
@@ -347,8 +227,8 @@ def settings_of(values: Mapping[str, Any], part: int = 0) -> Settings:
         seed = random.SystemRandom().randrange(SEEDS, 1000)
     top_k = None if values["top_k"] == ALL else values["top_k"]
     top_p = None if values["top_p"] >= 1 else values["top_p"]
-    settings = {**values, "top_k": top_k, "top_p": top_p, "seed": seed + 1000 * part}
-    return Settings(**settings)
+    rules = Rules(values["temperature"], top_k, top_p)
+    return Settings(rules, values["length"], seed + 1000 * part)
 
 
 def try_the_ends(
@@ -373,29 +253,6 @@ def try_the_ends(
             ) from error
 
 
-def text_html(prompt: str, written: str, at_work: bool = False) -> str:
-    """The reader's text, bold on a shade, and the model's; with a bar at its end while it grows."""
-    caret = '<span aria-hidden="true">▌</span>' if at_work else ""
-    return (
-        f'<pre class="writing-text" style="{PAPER}"><b style="{PROMPT_LOOK}">{_shown(prompt)}</b>'
-        f'<span style="{WRITTEN_LOOK}">{_shown(written)}</span>{caret}</pre>'
-        '<div style="font-size: 15px">Bold: your text. The rest: the model.</div>'
-    )
-
-
-def status_html(text: GrowingText) -> str:
-    """The status as a sentence; a problem has a sign and a bar, and its traceback folded away."""
-    sign = "⚠ " if text.problem else ""
-    bar = "; border-left: 6px solid #D55E00; padding: 2px 10px" if text.problem else ""
-    folded = ""
-    if text.problem and text.details:
-        folded = f"<details><summary>Details</summary><pre>{escape(text.details)}</pre></details>"
-    return (
-        f'<div class="writing-status" role="status" style="min-height: 1.5em{bar}">'
-        f"{sign}{escape(text.status)}{folded}</div>"
-    )
-
-
 def _running_loop() -> asyncio.AbstractEventLoop | None:
     """The event loop that this thread is in, if any."""
     try:
@@ -410,11 +267,3 @@ async def _one_by_one(start: Callable[[], Iterator[None]]) -> None:
     with contextlib.suppress(Exception):
         for _ in start():
             await asyncio.sleep(0)
-
-
-def _shown(text: str) -> str:
-    """Escaped; signs that a page cannot hold (controls, halves of characters) are replaced."""
-    kept = "".join(
-        "\ufffd" if unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t" else c for c in text
-    )
-    return escape(kept)

@@ -1,7 +1,7 @@
 """Filters: what is done to a next-token distribution before a token is drawn from it.
 
 Each takes log-probabilities in nats and returns log-probabilities that sum to 1 again; a token that
-a filter rules out has -inf. ``helpers.inference.decoding.sample`` applies them one after another.
+a filter rules out has -inf. ``token_probabilities`` applies those that ``Rules`` name, in order.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import math
 import torch
 from torch import Tensor
 from torch.nn import functional as F
+
+from helpers.inference.rules import AS_PREDICTED, Rules
 
 
 def with_temperature(log_p: Tensor, temperature: float) -> Tensor:
@@ -28,8 +30,7 @@ def with_temperature(log_p: Tensor, temperature: float) -> Tensor:
     Raises:
         ValueError: a temperature that is negative or no number.
     """
-    if not 0 <= temperature < math.inf:
-        raise ValueError(f"temperature is {temperature}; expected a number of 0 or more.")
+    Rules(temperature=temperature)  # refuses what is out of range, as below
     if temperature == 0:
         certain = torch.full_like(log_p, -math.inf)
         return certain.scatter_(-1, log_p.argmax(-1, keepdim=True), 0.0)
@@ -49,8 +50,7 @@ def top_k(log_p: Tensor, k: int) -> Tensor:
     Raises:
         ValueError: a k below 1.
     """
-    if k < 1:
-        raise ValueError(f"top_k is {k}; expected one token or more to keep.")
+    Rules(top_k=k)
     smallest = log_p.topk(min(k, log_p.shape[-1]), dim=-1).values[..., -1:]
     return log_p.masked_fill(log_p < smallest, -math.inf).log_softmax(-1)
 
@@ -71,8 +71,7 @@ def top_p(log_p: Tensor, p: float) -> Tensor:
     Raises:
         ValueError: a p outside that range.
     """
-    if not 0 < p <= 1:
-        raise ValueError(f"top_p is {p}; expected a probability above 0 and at most 1.")
+    Rules(top_p=p)
     if p == 1:  # rounding errors in the sums below would drop the unlikeliest tokens
         return log_p.log_softmax(-1)
     ranked, ids = log_p.sort(dim=-1, descending=True, stable=True)
@@ -99,8 +98,7 @@ def repetition_penalty(log_p: Tensor, read: Tensor, penalty: float) -> Tensor:
     Raises:
         ValueError: a penalty that is not positive, or texts for another batch.
     """
-    if not 0 < penalty < math.inf:
-        raise ValueError(f"repetition is {penalty}; expected a number above 0 (1 is no penalty).")
+    Rules(repetition=penalty)
     if log_p.dim() != 2 or read.dim() != 2 or len(log_p) != len(read):
         raise ValueError(
             f"The log-probabilities have the shape {tuple(log_p.shape)} and the texts so far "
@@ -111,3 +109,27 @@ def repetition_penalty(log_p: Tensor, read: Tensor, penalty: float) -> Tensor:
     seen = torch.zeros(len(log_p), V + 1, dtype=torch.bool, device=log_p.device)
     seen = seen.scatter_(1, ids, True)[:, :V]
     return torch.where(seen, log_p * penalty, log_p).log_softmax(-1)
+
+
+def token_probabilities(log_p: Tensor, text: Tensor, rules: Rules = AS_PREDICTED) -> Tensor:
+    """The distribution that a token is drawn from, given what the predictor says: (B, V).
+
+    The filters work in this order, each on what the one before it left: repetition, temperature,
+    top-k, top-p. It is the order of the ``transformers`` library; with another one, top-p would
+    keep other tokens.
+
+    Args:
+        log_p: the predictor's log-probabilities (B, V) in nats.
+        text: (B, n) the tokens so far, prompts included and ``bos`` not.
+        rules: which filters, and how strong.
+    """
+    if rules.repetition != 1:
+        log_p = repetition_penalty(log_p, text, rules.repetition)
+    certain = rules.temperature == 0
+    # What follows normalises.
+    log_p = with_temperature(log_p, 0) if certain else log_p / rules.temperature
+    if rules.top_k is not None:
+        log_p = top_k(log_p, rules.top_k)
+    if rules.top_p is not None:
+        log_p = top_p(log_p, rules.top_p)
+    return log_p.softmax(-1)

@@ -20,7 +20,8 @@ import torch
 from torch import Tensor
 
 from helpers.contracts import Predictor, read_prompt, read_tokens
-from helpers.inference.filters import with_temperature
+from helpers.inference.filters import token_probabilities
+from helpers.inference.rules import AS_PREDICTED, Rules
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def speculative_sample(
     generator: torch.Generator,
     prompt: Sequence[int] | Tensor = (),
     drafts: int = 4,
-    temperature: float = 1.0,
+    rules: Rules = AS_PREDICTED,
     lenient: float | None = None,
 ) -> SpeculativeText:
     """Draw one text of the target's, with the help of a draft model over the same tokens.
@@ -90,8 +91,9 @@ def speculative_sample(
         generator: where the randomness comes from; the same seed gives the same text.
         prompt: (P,) tokens that the text begins with.
         drafts: k, tokens drafted per round; 0 is plain sampling from the target.
-        temperature: of both models, as for ``helpers.inference.decoding.sample``: p is made
-            proportional to p ** (1 / temperature); 0 takes the likeliest token.
+        rules: of both models: p and q are what the rules leave, so the exact form draws from the
+            target as ``helpers.inference.sampling.sample`` does under the same rules (Leviathan et
+            al. 2023, section 2.2).
         lenient: None for the exact form. A number is the tolerance of the lenient one: x is kept
             if |p(x) - q(x)| <= lenient, and on the first refusal the token is drawn from p. Its
             text is in general not distributed as the target's: with a tolerance of 1 every draft
@@ -106,10 +108,10 @@ def speculative_sample(
             f"The target predicts {target.vocab_size} tokens and the draft model "
             f"{draft.vocab_size}; both must have been made with the same tokenizer."
         )
-    if min(length, drafts, temperature, lenient or 0) < 0:
+    if min(length, drafts, lenient or 0) < 0:
         raise ValueError(
-            f"length is {length}, drafts {drafts}, temperature {temperature} and lenient "
-            f"{lenient}; expected numbers of 0 or more."
+            f"length is {length}, drafts {drafts} and lenient {lenient}; expected numbers of 0 or "
+            "more."
         )
     text = torch.as_tensor(prompt, dtype=torch.long).flatten().tolist()
     if text and not 0 <= min(text) <= max(text) < target.vocab_size:
@@ -123,12 +125,12 @@ def speculative_sample(
         proposed, qs, draft_states = [], [], []
         for _ in range(k):
             log_q, draft_state = read_prompt(draft, torch.tensor([draft_unread]), draft_state)
-            qs.append(_distribution(log_q[0], temperature))
+            qs.append(_distributions(log_q, text + proposed, rules)[0])
             draft_states.append(draft_state)
             draft_unread = [_draw(qs[-1], generator)]
             proposed += draft_unread
         log_p, rewound = _read(target, unread + proposed, state)
-        ps = _distribution(log_p[-k - 1 :], temperature)  # (k + 1, V)
+        ps = _distributions(log_p[-k - 1 :], text + proposed, rules)  # (k + 1, V)
         new = _judge(ps, qs, proposed, generator, lenient)
         text += new
         rounds.append((k, len(new) - 1))
@@ -185,9 +187,13 @@ def _read(
     return log_probs[0], rewound
 
 
-def _distribution(log_probs: Tensor, temperature: float) -> Tensor:
-    """Probabilities (..., V) in float64."""
-    return with_temperature(log_probs.double(), temperature).exp()
+def _distributions(log_probs: Tensor, text: list[int], rules: Rules) -> Tensor:
+    """Probabilities (n, V) in float64 of n tokens one after another; the last one follows text."""
+    n = len(log_probs)
+    seen = torch.tensor(text, dtype=torch.long).repeat(n, 1)
+    # Row i has seen all but the last n - 1 - i tokens; an id of -1 stands for none.
+    seen = torch.where(torch.ones_like(seen, dtype=torch.bool).triu(len(text) + 1 - n), -1, seen)
+    return token_probabilities(log_probs.double(), seen, rules)
 
 
 def _draw(weights: Tensor, generator: torch.Generator) -> int:

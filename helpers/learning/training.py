@@ -2,11 +2,10 @@
 
 Who calls it evaluates, samples, draws and stops; the trainer knows no picture and no notebook:
 
-    for record in train(model, windows(tokens, 32, 64, generator), steps=1000): ...
+    for record in Training(model, windows(tokens, 32, 64, generator), steps=1000): ...
 
-``Training`` is the same as an object. It can be interrupted (Ctrl-C, a stopped cell) and iterated
-again, saved and resumed, and it knows gradient accumulation, mixed precision, compilation and
-several processes.
+A run can be interrupted (Ctrl-C, a stopped cell) and iterated again, saved and resumed, and it
+knows gradient accumulation, mixed precision, compilation and several processes.
 """
 
 from __future__ import annotations
@@ -78,60 +77,11 @@ def rate(step: int, steps: int, warmup: int = 0, final: float = 0.0, decay: floa
     return final + (1 - final) * left / falling
 
 
-def train(
-    model: nn.Module,
-    batches: Iterable[Batch] | NumberedBatches,
-    steps: int,
-    learning_rate: float = 1e-3,
-    weight_decay: float = 0.0,
-    warmup: int = 0,
-    final_rate: float = 0.0,
-    clip: float = 1.0,
-    loss: Callable[[Any, Tensor], Tensor] = language_model_loss,
-    validate: Callable[[nn.Module], float] | None = None,
-    validate_every: int = 0,
-    optimizers: Sequence[torch.optim.Optimizer] | None = None,
-) -> Iterator[Record]:
-    """Train a model in place and yield a record after every step.
-
-    Args:
-        model: anything that maps a batch of inputs to what ``loss`` takes; stays on its device.
-        batches: (inputs, targets) pairs, as many as there are steps or more. A model of several
-            inputs, such as an encoder-decoder, gets them as a tuple.
-        steps: optimizer steps.
-        learning_rate: the highest rate; see ``rate`` for its course.
-        weight_decay: AdamW's, on matrices only (not on biases and norms).
-        warmup: steps of linear warm-up.
-        final_rate: share of ``learning_rate`` that the decay ends at.
-        clip: largest norm of the whole gradient; infinite for none.
-        loss: (model's output, targets) -> scalar; by default nats per token.
-        validate: model -> a number to report (for a language model: bits per byte of held-out
-            text), called every ``validate_every`` steps and after the last.
-        optimizers: used instead of AdamW; the rates that they were made with are the highest, and
-            ``learning_rate`` and ``weight_decay`` say nothing.
-
-    Raises:
-        ValueError: too few batches, settings out of range, or a loss that is no longer finite.
-        RuntimeError: the GPU's memory does not suffice.
-    """
-    yield from Training(
-        model,
-        batches,
-        steps,
-        learning_rate,
-        weight_decay,
-        warmup,
-        final_rate,
-        clip,
-        loss,
-        validate,
-        validate_every,
-        optimizers,
-    )
-
-
 class Training:
     """A run of training: an iterable of records that may be interrupted and iterated again.
+
+    The model is trained in place, and every step yields its ``Record``. Nothing is computed before
+    the first is asked for.
 
     Iterating goes on with the step after the last finished one. A step is either finished or not
     counted: Ctrl-C is held back while a batch is drawn and while weights and counters change (a
@@ -144,9 +94,23 @@ class Training:
     share of the batches, all of one size.
 
     Args:
-        model .. optimizers: as in ``train``. Besides an iterable, ``batches`` may be an object with
-            ``batch(step)``; only that one can be resumed in another process. Its numbers begin
-            with 0, and every accumulated batch has one of its own.
+        model: anything that maps a batch of inputs to what ``loss`` takes; stays on its device.
+        batches: (inputs, targets) pairs, as many as are drawn or more. A model of several inputs,
+            such as an encoder-decoder, gets them as a tuple. Besides an iterable, it may be an
+            object with ``batch(step)``; only that one can be resumed in another process. Its
+            numbers begin with 0, and every accumulated batch has one of its own.
+        steps: optimizer steps.
+        learning_rate: the highest rate; see ``rate`` for its course.
+        weight_decay: AdamW's, on matrices only (not on biases and norms).
+        warmup: steps of linear warm-up.
+        final_rate: share of ``learning_rate`` that the decay ends at.
+        clip: largest norm of the whole gradient; infinite for none.
+        loss: (model's output, targets) -> scalar; by default nats per token.
+        validate: model -> a number to report (for a language model: bits per byte of held-out
+            text), called every ``validate_every`` steps and after the last.
+        validate_every: steps between two of its calls; with 0 it is called after the last only.
+        optimizers: used instead of AdamW; the rates that they were made with are the highest, and
+            ``learning_rate`` and ``weight_decay`` say nothing.
         decay: share of the steps in which the rate falls; see ``rate``.
         accumulate: batches per step. Their mean gradient is used, as if they were one batch; exact
             where all have equally many targets.
@@ -161,8 +125,9 @@ class Training:
         step, tokens, seconds: as in ``Record``; of the last finished step, 0 before the first.
 
     Raises:
-        ValueError: as ``train`` does.
-        RuntimeError: the GPU's memory does not suffice.
+        ValueError: settings out of range, at once; too few batches, or a loss that is no longer
+            finite, while iterating.
+        RuntimeError: while iterating, the GPU's memory does not suffice.
     """
 
     def __init__(

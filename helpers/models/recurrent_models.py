@@ -1,7 +1,7 @@
 """Models made of recurrent cells: a classifier of sequences and a language model.
 
 Both take the kind of cell as their first argument, such as ``ElmanCell`` or ``LSTMCell`` from
-``helpers.models.recurrent``, and ``helpers.learning.training.train`` trains both.
+``helpers.models.recurrent``, and ``helpers.learning.training`` trains both.
 """
 
 from __future__ import annotations

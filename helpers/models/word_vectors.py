@@ -2,15 +2,15 @@
 
 Skip-gram (Mikolov et al. 2013, "Distributed representations of words and phrases") moves the
 vector of a centre word towards those of the words near it and away from noise words.
-``helpers.learning.training.train`` trains it; of the settings that ``benchmarks/word_vectors.py``
-tried on the tales of Lantern Bay, these are the best:
+``helpers.learning.training`` trains it; of the settings that ``benchmarks/word_vectors.py`` tried
+on the tales of Lantern Bay, these are the best:
 
     batches = skip_gram_batches(
         tokens, vocab_size, 1024, generator, window=2, negatives=5, threshold=1.0
     )
     model = SkipGram(vocab_size, 50)
     settings = {"learning_rate": 5e-3, "weight_decay": 0.3, "loss": negative_sampling_loss}
-    for record in train(model, batches, 3000, **settings): ...
+    for record in Training(model, batches, 3000, **settings): ...
     vectors = WordVectors(words, model.centre.weight)
 """
 

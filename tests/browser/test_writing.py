@@ -22,7 +22,7 @@ def slowly(text, settings):
         raise ValueError("The model does not know the character 'ß'.")
     for number in range(settings.length):
         time.sleep(0.1 if text.endswith(", ") else 0)
-        yield f"<{settings.temperature:g}>\\n" if number == 1 else "ox "[number % 3]
+        yield f"<{settings.rules.temperature:g}>\\n" if number == 1 else "ox "[number % 3]
 
 writing_desk(slowly, prompt="at once", length=300, max_length=300)
 """

@@ -16,24 +16,22 @@ import pytest
 from jupyter_client import KernelManager
 from nbclient import NotebookClient
 
-from helpers.display import writing
+from helpers.display import growing_text, writing
+from helpers.display.growing_text import GrowingText, Settings, status_html, text_html
 from helpers.display.writing import (
     ALL,
     NEW,
-    GrowingText,
-    Settings,
     WritingDesk,
     desk_controls,
     settings_of,
-    status_html,
-    text_html,
     try_the_ends,
     writing_desk,
 )
+from helpers.inference.rules import AS_PREDICTED, Rules
 
 ROOT = Path(__file__).parents[2]
 COLAB = Path(sys.prefix) / "colab" / "bin" / "python"
-SETTINGS = Settings(temperature=1.0, top_k=None, top_p=None, length=5, seed=0)
+SETTINGS = Settings(AS_PREDICTED, length=5, seed=0)
 
 
 def letters(text, settings):
@@ -51,9 +49,8 @@ def broken(text, settings):
     raise KeyError("lost")
 
 
-def desk(continue_text=letters, prompt="a", length=5, **options):
-    given = {"max_length": 50, "temperature": 1.0, "top_k": None, "top_p": None, **options}
-    return WritingDesk(continue_text, prompt, desk_controls(length, **given))
+def desk(continue_text=letters, prompt="a", length=5, rules=AS_PREDICTED):
+    return WritingDesk(continue_text, prompt, desk_controls(length, 50, rules))
 
 
 def words(widget):
@@ -86,7 +83,7 @@ def test_the_controls_are_handed_over():
         seen.append((text, settings))
         return ["!"]
 
-    play = desk(spy, "a b\n", top_k=7)
+    play = desk(spy, "a b\n", rules=Rules(top_k=7))
     play.write()
     play.controls["temperature"].value = 0.0
     play.controls["top_k"].value = ALL
@@ -96,9 +93,9 @@ def test_the_controls_are_handed_over():
     play.write()
     play.go_on()
     assert seen == [
-        ("a b\n", Settings(1.0, 7, None, 5, 0)),
-        ("a b\n", Settings(0.0, None, 0.9, 20, 3)),
-        ("a b\n!", Settings(0.0, None, 0.9, 20, 1003)),
+        ("a b\n", Settings(Rules(1.0, 7, None), 5, 0)),
+        ("a b\n", Settings(Rules(0.0, None, 0.9), 20, 3)),
+        ("a b\n!", Settings(Rules(0.0, None, 0.9), 20, 1003)),
     ]
     assert "ended the text after 1 tokens" in play.text.status
     values = {name: control.value for name, control in play.controls.items()}
@@ -157,12 +154,12 @@ def test_prompt_and_continuation_can_be_read_on_their_paper():
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
     inks = []
-    for look in (writing.PROMPT_LOOK, writing.WRITTEN_LOOK):
+    for look in (growing_text.PROMPT_LOOK, growing_text.WRITTEN_LOOK):
         ink, ground = (luminance(colour) for colour in re.findall("#[0-9A-F]{6}", look))
         assert (ground + 0.05) / (ink + 0.05) >= 7  # WCAG's highest level
         inks.append(look.split(";")[0])
     assert inks[0] != inks[1]
-    assert "bold" in writing.PROMPT_LOOK
+    assert "bold" in growing_text.PROMPT_LOOK
     assert "Bold: your text" in text_html("a", "b")
 
 
@@ -239,7 +236,7 @@ def test_a_text_is_not_shown_more_often_than_the_eye_follows():
     assert [len(written) for _, written in shown][:2] == [0, 1]
     assert shown[-1][1] == "xxxxx"
     growing = [at for at, _ in shown[1:-1]]
-    assert all(b - a >= writing.SECONDS for a, b in pairwise(growing))
+    assert all(b - a >= growing_text.SECONDS for a, b in pairwise(growing))
     assert len(shown) < 3 + 5
 
 
@@ -263,11 +260,11 @@ def test_an_error_in_a_task_is_shown_and_leaves_no_unread_exception():
     [
         ({"prompt": ""}, "text is empty"),
         ({"prompt": "A"}, "small letters only"),
-        ({"temperature": 3}, "minimum 0.0"),
+        ({"rules": Rules(temperature=3)}, "minimum 0.0"),
         ({"length": 0}, "minimum <= value <= maximum"),
         ({"length": 401}, "minimum <= value <= maximum"),
-        ({"top_k": 0}, "top_k is 0"),
-        ({"top_p": 0.0}, "minimum 0.05"),
+        ({"rules": Rules(top_p=0.01)}, "minimum 0.05"),
+        ({"rules": Rules(repetition=2.0)}, "repetition is 2.0; expected 1"),
     ],
 )
 def test_a_faulty_desk_is_refused(change, message):
@@ -312,9 +309,9 @@ def test_driving_tries_the_ends_of_all_controls(shown, monkeypatch):
     monkeypatch.setenv("COURSE_DRIVE_WIDGETS", "1")
     writing_desk(spy, prompt="a", length=20, max_length=50)
     settings = {each for each, _ in tried}
-    assert {0.0, 2.0} <= {each.temperature for each in settings}
-    assert {1, 100, None} <= {each.top_k for each in settings}
-    assert {0.05, None} <= {each.top_p for each in settings}
+    assert {0.0, 2.0} <= {each.rules.temperature for each in settings}
+    assert {1, 100, None} <= {each.rules.top_k for each in settings}
+    assert {0.05, None} <= {each.rules.top_p for each in settings}
     assert {10, 50} <= {each.length for each in settings}
     assert set(range(10)) <= {each.seed for each in settings}
     beyond = {each for each, number in tried if number > 2}
@@ -323,10 +320,10 @@ def test_driving_tries_the_ends_of_all_controls(shown, monkeypatch):
 
     def fails(text, settings):
         yield "x"
-        if settings.temperature == 0:
+        if settings.rules.temperature == 0:
             raise ZeroDivisionError
 
-    controls = desk_controls(20, 50, 1.0, None, None)
+    controls = desk_controls(20, 50, AS_PREDICTED)
     with pytest.raises(RuntimeError, match=r"fails with temperature 0, .*ZeroDivisionError"):
         try_the_ends(fails, "a", controls)
 
@@ -342,8 +339,7 @@ def slowly(text, settings):
         yield "x"
 def closed(text, settings):
     yield from "abc"
-desk = writing.WritingDesk(
-    slowly, "a", writing.desk_controls(400, 400, 1.0, None, None))
+desk = writing.WritingDesk(slowly, "a", writing.desk_controls(400, 400, writing.DESK_RULES))
 buttons = {{name: button.comm.comm_id for name, button in desk.buttons.items()}}
 """
 

@@ -10,9 +10,10 @@ import torch
 
 from helpers.contracts import next_log_probs, read_tokens
 from helpers.inference.cached_predictor import LOGITS_AT_ONCE, CachedPredictor
-from helpers.inference.decoding import beam_search, greedy, sample
 from helpers.inference.evaluation import log_probs, score_model
 from helpers.inference.neural_predictor import NeuralPredictor
+from helpers.inference.sampling import sample
+from helpers.inference.search import beam_search, greedy
 from helpers.models.gpt import GPT, GPTConfig
 
 V, BOS, LONGEST = 7, 2, 12

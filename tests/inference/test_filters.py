@@ -17,7 +17,9 @@ from transformers.generation.logits_process import (
 )
 
 from helpers.inference import filters
-from helpers.inference.decoding import sample, token_probabilities
+from helpers.inference.filters import token_probabilities
+from helpers.inference.rules import Rules
+from helpers.inference.sampling import sample
 
 NO_TEXT = torch.zeros(1, 0, dtype=torch.long)
 
@@ -152,7 +154,7 @@ def test_all_together_in_the_order_of_the_library(temperature, k, p, penalty):
         scores=log_p,
         text=text,
     )
-    mine = token_probabilities(log_p, text, temperature, k, p, penalty)
+    mine = token_probabilities(log_p, text, Rules(temperature, k, p, penalty))
     torch.testing.assert_close(mine, theirs.exp())
     late = filters.top_k(filters.repetition_penalty(log_p, text, penalty), k)
     late = filters.with_temperature(filters.top_p(late, p), temperature)
@@ -188,7 +190,7 @@ class Fixed:
 def test_drawn_tokens_follow_the_filtered_distribution(settings, weights):
     """By chi-square; the prompt is the tokens 1 and 3."""
     generator = torch.Generator().manual_seed(8)
-    drawn = sample(Fixed(), 1, generator, [1, 3], batch_size=20_000, **settings)[:, 2]
+    drawn = sample(Fixed(), 1, generator, [1, 3], Rules(**settings), batch_size=20_000)[:, 2]
     p = torch.as_tensor(weights, dtype=torch.float64)
     expected, count = p / p.sum() * len(drawn), torch.bincount(drawn, minlength=6)
     assert count[p == 0].sum() == 0

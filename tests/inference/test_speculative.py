@@ -17,8 +17,10 @@ from helpers.contracts import next_log_probs
 from helpers.data.sources import IndependentSource
 from helpers.inference import speculative
 from helpers.inference.cached_predictor import CachedPredictor
-from helpers.inference.decoding import sample
+from helpers.inference.filters import token_probabilities
 from helpers.inference.neural_predictor import RecurrentPredictor
+from helpers.inference.rules import AS_PREDICTED, Rules
+from helpers.inference.sampling import sample
 from helpers.inference.speculative import (
     acceptance_rate,
     expected_tokens,
@@ -29,6 +31,8 @@ from helpers.models.gpt import GPT, GPTConfig
 from helpers.models.ngram import AddK
 from helpers.models.recurrent import GRUCell
 from helpers.models.recurrent_models import RecurrentLM
+
+LIKELIEST = Rules(temperature=0)
 
 
 def generator(seed=0):
@@ -91,14 +95,15 @@ class KnowsItsWayBack(Past):
         return Past(self[: len(self) - n]) if n <= self.limit else None
 
 
-def exact(predictor, length, prompt=(), temperature=1.0):
+def exact(predictor, length, prompt=(), rules=AS_PREDICTED):
     """Every text of ``length`` tokens with its probability, by the chain rule."""
     texts = {}
     for text in product(range(predictor.vocab_size), repeat=length):
         p = 1.0
         for t, token in enumerate(text):
-            log_p = next_log_probs(predictor, [*prompt, *text[:t]])
-            p *= float((log_p / temperature).softmax(-1)[token])
+            so_far = torch.tensor([[*prompt, *text[:t]]], dtype=torch.long)
+            log_p = next_log_probs(predictor, so_far[0])
+            p *= float(token_probabilities(log_p[None], so_far, rules)[0, token])
         texts[text] = p
     return texts
 
@@ -128,15 +133,24 @@ def ngrams():
 
 
 @pytest.mark.parametrize(
-    ("salts", "drafts", "temperature"),
-    [((0, 1), 1, 1.0), ((2, 3), 2, 0.6), ((4, 5), 2, 1.0), ((0, 1), 4, 1.0), ((2, 3), 4, 1.5)],
+    ("salts", "drafts", "rules"),
+    [
+        ((0, 1), 1, AS_PREDICTED),
+        ((2, 3), 2, Rules(0.6)),
+        ((4, 5), 2, AS_PREDICTED),
+        ((0, 1), 4, AS_PREDICTED),
+        ((2, 3), 4, Rules(1.5)),
+        ((0, 1), 2, Rules(top_k=2)),
+        ((2, 3), 4, Rules(0.8, top_p=0.7)),
+        ((4, 5), 4, Rules(1.5, top_k=2, repetition=3.0)),
+    ],
 )
-def test_texts_are_distributed_as_the_target_says(salts, drafts, temperature):
+def test_texts_are_distributed_as_the_target_says(salts, drafts, rules):
     target, draft = (Remembering(salt) for salt in salts)
-    expected = exact(target, 3, [2], temperature)
+    expected = exact(target, 3, [2], rules)
 
     def draw(g):
-        text = speculative_sample(target, draft, 3, g, [2], drafts, temperature)
+        text = speculative_sample(target, draft, 3, g, [2], drafts, rules)
         return text.tokens.tolist()[1:]
 
     assert p_value(expected, draw, 1200) > 1e-3
@@ -173,9 +187,9 @@ def test_a_rule_without_the_residual_is_caught(monkeypatch):
 @pytest.mark.parametrize("kind", [Remembering, ReadsMany, GoesBack, SometimesGoesBack])
 def test_without_chance_the_text_is_the_target_s_own(kind, drafts):
     """At temperature 0 there is one right text, for every kind of state and every draft model."""
-    right = sample(Remembering(0), 40, generator(), [1, 2], temperature=0)[0]
+    right = sample(Remembering(0), 40, generator(), [1, 2], rules=LIKELIEST)[0]
     for salt in range(3):  # 0: the draft model is the target
-        text = speculative_sample(kind(0), kind(salt), 40, generator(), [1, 2], drafts, 0)
+        text = speculative_sample(kind(0), kind(salt), 40, generator(), [1, 2], drafts, LIKELIEST)
         assert torch.equal(text.tokens, right)
 
 
@@ -201,17 +215,17 @@ def test_a_state_that_goes_back_saves_the_second_reading():
 
 def test_no_drafts_is_plain_sampling():
     target, draft = ngrams()
-    text = speculative_sample(target, draft, 60, generator(3), [1], drafts=0, temperature=0.8)
+    text = speculative_sample(target, draft, 60, generator(3), [1], drafts=0, rules=Rules(0.8))
     assert text.rounds == ((0, 0),) * 60
-    assert torch.equal(text.tokens, sample(target, 60, generator(3), [1], temperature=0.8)[0])
+    assert torch.equal(text.tokens, sample(target, 60, generator(3), [1], Rules(0.8))[0])
 
 
 def test_a_recurrent_network_with_an_ngram_draft():
     torch.manual_seed(0)
     target = RecurrentPredictor(RecurrentLM(GRUCell, 3, 4, 8).double(), 3)
     draft = ngrams()[1]
-    right = sample(target, 30, generator(), [0], temperature=0)[0]
-    text = speculative_sample(target, draft, 30, generator(), [0], temperature=0)
+    right = sample(target, 30, generator(), [0], rules=LIKELIEST)[0]
+    text = speculative_sample(target, draft, 30, generator(), [0], rules=LIKELIEST)
     assert torch.equal(text.tokens, right)
 
 
@@ -224,9 +238,9 @@ def test_a_gpt_with_its_cache_beyond_its_window(config):
     for parameter in (p for model in models for p in model.parameters()):
         parameter.data += 0.5 * torch.randn_like(parameter)
     target, draft = (CachedPredictor(model, bos=0) for model in models)
-    right = sample(target, 60, generator(), [1, 2], temperature=0)[0]
+    right = sample(target, 60, generator(), [1, 2], rules=LIKELIEST)[0]
     for drafts in (3, 20):
-        text = speculative_sample(target, draft, 60, generator(), [1, 2], drafts, temperature=0)
+        text = speculative_sample(target, draft, 60, generator(), [1, 2], drafts, rules=LIKELIEST)
         assert torch.equal(text.tokens, right)
     text = speculative_sample(target, target, 60, generator(), [1, 2], drafts=5)
     assert text.accepted == text.proposed == 50
@@ -306,7 +320,7 @@ def test_the_lenient_form_has_another_distribution(tolerance):
 
 def test_full_tolerance_is_the_draft_model_s_text():
     text = speculative_sample(
-        Remembering(0), Remembering(1), 50, generator(), drafts=4, lenient=1.0, temperature=0
+        Remembering(0), Remembering(1), 50, generator(), drafts=4, lenient=1.0, rules=LIKELIEST
     )
     assert text.proposed == text.accepted == 40
 
@@ -337,7 +351,7 @@ def test_bad_settings_are_refused():
     target, draft = ngrams()
     with pytest.raises(ValueError, match="same tokenizer"):
         speculative_sample(target, IndependentSource([0.5, 0.5]), 3, generator())
-    for settings in ({"drafts": -1}, {"temperature": -1.0}, {"lenient": -0.1}):
+    for settings in ({"drafts": -1}, {"lenient": -0.1}):
         with pytest.raises(ValueError, match="0 or more"):
             speculative_sample(target, draft, 3, generator(), **settings)
     with pytest.raises(ValueError, match="outside"):

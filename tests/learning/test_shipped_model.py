@@ -8,8 +8,9 @@ import torch
 from helpers.data import corpora
 from helpers.data.tokenizers import CharTokenizer
 from helpers.inference.cached_predictor import CachedPredictor
-from helpers.inference.decoding import sample
 from helpers.inference.evaluation import score_model
+from helpers.inference.rules import Rules
+from helpers.inference.sampling import sample
 from helpers.learning import checkpoints
 
 FOLDER = corpora.DATA_FOLDER / "checkpoints" / "lantern_bay_gpt"
@@ -45,7 +46,7 @@ def test_it_is_as_good_on_the_test_part_as_the_card_says(shipped):
 def test_it_writes_words_of_the_tales(shipped):
     model, _, tokenizer, corpus = shipped
     predictor = CachedPredictor(model, int(tokenizer.encode("\n")))
-    text = sample(predictor, 600, torch.Generator().manual_seed(0), temperature=0.7)
+    text = sample(predictor, 600, torch.Generator().manual_seed(0), rules=Rules(0.7))
     words = tokenizer.decode(text[0]).lower().split()[:-1]
     known = set(corpus.text.lower().split())
     assert len(words) > 60

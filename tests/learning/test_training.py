@@ -14,7 +14,7 @@ from torch import nn
 
 from helpers.data.batching import windows
 from helpers.inference.evaluation import score_model
-from helpers.learning.training import Training, language_model_loss, rate, train
+from helpers.learning.training import Training, language_model_loss, rate
 from helpers.models.ngram import MaximumLikelihood
 
 
@@ -25,7 +25,7 @@ def test_a_bigram_network_learns_the_counted_table():
     torch.manual_seed(0)
     model = nn.Embedding(4, 4)
     batches = repeat((tokens[None, :-1], tokens[None, 1:]))
-    records = list(train(model, batches, steps=400, learning_rate=0.1))
+    records = list(Training(model, batches, steps=400, learning_rate=0.1))
     counted = MaximumLikelihood(2).fit(tokens, 4)
     best = -float(counted.log_probs(tokens)[1:].mean())
     assert best - 1e-6 < records[-1].loss < best + 1e-3
@@ -42,7 +42,7 @@ def test_records_and_validation():
         return score_model(model, tokens, 16, text="x" * 199).bits_per_byte
 
     batches = windows(tokens, 2, 8, torch.Generator().manual_seed(0))
-    records = list(train(model, batches, 10, 0.5, validate=validate, validate_every=4))
+    records = list(Training(model, batches, 10, 0.5, validate=validate, validate_every=4))
     assert [r.step for r in records] == list(range(1, 11))
     assert [r.tokens for r in records] == [16 * s for s in range(1, 11)]
     assert [r.step for r in records if r.validation is not None] == [4, 8, 10]
@@ -76,7 +76,7 @@ def test_the_same_seeds_give_the_same_run():
     first = nn.Embedding(5, 5)
     second = copy.deepcopy(first)
     losses = [
-        [r.loss for r in train(m, windows(tokens, 2, 8, torch.Generator().manual_seed(1)), 5)]
+        [r.loss for r in Training(m, windows(tokens, 2, 8, torch.Generator().manual_seed(1)), 5)]
         for m in (first, second)
     ]
     assert losses[0] == losses[1]
@@ -88,7 +88,7 @@ def test_weight_decay_spares_vectors():
         model.weight.fill_(1.0)
         model.bias.fill_(1.0)
     nothing = repeat((torch.zeros(2, 3), torch.zeros(2, 3)))
-    list(train(model, nothing, 5, 0.1, weight_decay=0.5, loss=lambda out, _: 0 * out.sum()))
+    list(Training(model, nothing, 5, 0.1, weight_decay=0.5, loss=lambda out, _: 0 * out.sum()))
     assert torch.all(model.weight < 1)
     assert torch.all(model.bias == 1)
 
@@ -104,7 +104,7 @@ def test_other_optimizers_take_the_place_of_adamw():
         torch.optim.SGD([model.bias], lr=0.1),
     ]
     settings = {"loss": nn.functional.mse_loss, "clip": float("inf"), "optimizers": optimizers}
-    records = list(train(model, batches, 3, **settings))
+    records = list(Training(model, batches, 3, **settings))
     for factor in (1, 2 / 3, 1 / 3):
         by_hand.zero_grad()
         nn.functional.mse_loss(by_hand(x), torch.ones(2, 1, dtype=torch.double)).backward()
@@ -120,11 +120,11 @@ def test_what_went_wrong_is_said():
     model = nn.Embedding(3, 3)
     batch = (torch.zeros(1, 2, dtype=torch.long), torch.zeros(1, 2, dtype=torch.long))
     with pytest.raises(ValueError, match="ran out after 1 of 3"):
-        list(train(model, [batch], 3))
+        list(Training(model, [batch], 3))
     with pytest.raises(ValueError, match="diverged"):
-        list(train(model, repeat(batch), 3, loss=lambda out, _: out.sum() * float("nan")))
+        list(Training(model, repeat(batch), 3, loss=lambda out, _: out.sum() * float("nan")))
     with pytest.raises(ValueError, match="warmup"):
-        list(train(model, repeat(batch), 3, warmup=3))
+        list(Training(model, repeat(batch), 3, warmup=3))
 
 
 def test_a_model_of_two_inputs_gets_them_as_a_tuple():
@@ -142,7 +142,7 @@ def test_a_model_of_two_inputs_gets_them_as_a_tuple():
     model, generator = TwoInputs(), torch.Generator().manual_seed(0)
     a, b = (torch.randn(256, 1, generator=generator) for _ in range(2))
     batches = repeat(((a, b), 2 * a - 3 * b))
-    list(train(model, batches, 300, learning_rate=0.1, loss=nn.functional.mse_loss))
+    list(Training(model, batches, 300, learning_rate=0.1, loss=nn.functional.mse_loss))
     assert model.left.weight.item() == pytest.approx(2, abs=1e-3)
     assert model.right.weight.item() == pytest.approx(-3, abs=1e-3)
 
@@ -159,7 +159,7 @@ def test_every_number_is_that_of_a_loop_by_hand():
     settings = {"weight_decay": 0.1, "warmup": 3, "final_rate": 0.1, "clip": 0.2}
     torch.manual_seed(1)
     batches = windows(tokens, 2, 6, torch.Generator().manual_seed(2))
-    records = list(train(model, batches, 9, 3e-2, **settings))
+    records = list(Training(model, batches, 9, 3e-2, **settings))
 
     torch.manual_seed(1)
     batches = windows(tokens, 2, 6, torch.Generator().manual_seed(2))

@@ -15,7 +15,7 @@ from helpers.data.batching import windows
 from helpers.data.sources import MarkovSource
 from helpers.inference.evaluation import log_probs, score
 from helpers.inference.neural_predictor import NeuralPredictor
-from helpers.learning.training import train
+from helpers.learning.training import Training
 from helpers.models.convolution import AutoregressiveLM, CausalConvolutionLM, GatedConvolution
 
 V, D = 5, 3
@@ -178,7 +178,7 @@ def fitted(build, tokens, seed, steps, learning_rate):
     torch.manual_seed(seed)
     model = build()
     batches = windows(tokens, 16, 32, torch.Generator().manual_seed(seed))
-    list(train(model, batches, steps, learning_rate))
+    list(Training(model, batches, steps, learning_rate))
     return NeuralPredictor(model, model.vocab_size, model.receptive_field)
 
 

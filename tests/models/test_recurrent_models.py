@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from helpers.data.batching import windows
 from helpers.data.sources import MarkovSource
 from helpers.inference.evaluation import score_model
-from helpers.learning.training import train
+from helpers.learning.training import Training
 from helpers.models.recurrent import (
     ElmanCell,
     GatedCell,
@@ -132,7 +132,7 @@ def test_the_trainer_teaches_the_classifier_what_came_first(cell, seed):
     torch.manual_seed(seed)
     model = RecurrentClassifier(cell, V, 16)
     batches = first_symbols(torch.Generator().manual_seed(seed), 64)
-    list(train(model, batches, 150, 1e-2, loss=F.cross_entropy))
+    list(Training(model, batches, 150, 1e-2, loss=F.cross_entropy))
     tokens, labels = next(first_symbols(torch.Generator().manual_seed(seed + 100), 500))
     assert float((model(tokens).argmax(1) == labels).double().mean()) > 0.95
 
@@ -198,7 +198,7 @@ def test_it_learns_what_lies_two_tokens_back(cell, seed):
     torch.manual_seed(seed)
     model = RecurrentLM(cell, V, 8, 32)
     batches = windows(tokens, 16, 16, torch.Generator().manual_seed(seed))
-    list(train(model, batches, 150, 1e-2))
+    list(Training(model, batches, 150, 1e-2))
     held_out = source.sample(4000, torch.Generator().manual_seed(seed + 100))
     nats = score_model(model, held_out, 200).nats_per_token
     # With the last token alone one pays log 4 = 1.386, for the source's is uniform given it.

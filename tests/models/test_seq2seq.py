@@ -9,9 +9,10 @@ import torch
 from torch import nn
 
 from helpers.contracts import next_log_probs
-from helpers.inference.decoding import beam_search, greedy, sample
+from helpers.inference.sampling import sample
+from helpers.inference.search import beam_search, greedy
 from helpers.inference.seq2seq_predictor import Seq2SeqPredictor
-from helpers.learning.training import train
+from helpers.learning.training import Training
 from helpers.models.recurrent import ElmanCell, GRUCell, LSTMCell, load_torch_weights
 from helpers.models.seq2seq import AdditiveSeq2Seq, BottleneckSeq2Seq, DotProductSeq2Seq
 
@@ -264,7 +265,7 @@ def test_it_learns_to_turn_a_sentence_round_and_looks_where_the_words_stand(kind
     torch.manual_seed(0)
     model, generator = kind(GRUCell, VS, VS, 16, 32), torch.Generator().manual_seed(0)
     batches = (turned(32, generator) for _ in range(250))
-    losses = [record.loss for record in train(model, batches, 250, 1e-2)]
+    losses = [record.loss for record in Training(model, batches, 250, 1e-2)]
     assert losses[-1] < 0.1 * losses[0]
     (source, target_in), target = turned(100, generator)
     said = greedy(Seq2SeqPredictor(model, source), EOS, 9, 100)

@@ -14,7 +14,7 @@ from helpers.data.batching import windows
 from helpers.data.sources import MarkovSource
 from helpers.inference.evaluation import score_model
 from helpers.inference.neural_predictor import NeuralPredictor
-from helpers.learning.training import train
+from helpers.learning.training import Training
 from helpers.models.blocks import PostNormBlock
 from helpers.models.positions import (
     ALiBi,
@@ -292,7 +292,7 @@ def test_it_learns_what_lies_two_tokens_back(kind, seed):
     }[kind]
     model = Transformer(V, 32, 2, 2, **positions)
     batches = windows(tokens, 16, 16, torch.Generator().manual_seed(seed))
-    list(train(model, batches, 250, 7e-3, warmup=10))
+    list(Training(model, batches, 250, 7e-3, warmup=10))
     held_out = source.sample(4000, torch.Generator().manual_seed(seed + 100))
     nats = score_model(model, held_out, LONGEST).nats_per_token
     # Without the order one pays log 5 = 1.609, for the next token is uniform given the last alone.

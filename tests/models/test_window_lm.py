@@ -8,10 +8,10 @@ from torch import nn
 
 from helpers.contracts import next_log_probs
 from helpers.data.batching import windows
-from helpers.inference.decoding import sample
 from helpers.inference.evaluation import log_probs, score, score_model
 from helpers.inference.neural_predictor import NeuralPredictor
-from helpers.learning.training import train
+from helpers.inference.sampling import sample
+from helpers.learning.training import Training
 from helpers.models.ngram import MaximumLikelihood
 from helpers.models.window_lm import AveragingLM, WindowLM
 
@@ -142,7 +142,7 @@ def test_a_wider_window_learns_what_a_bigram_cannot(seed):
         torch.manual_seed(seed)
         model = WindowLM(V, 16, 64, window)
         batches = windows(tokens, 16, 32, torch.Generator().manual_seed(seed))
-        list(train(model, batches, 300, 1e-2))
+        list(Training(model, batches, 300, 1e-2))
         found[window] = score_model(model, tokens, 100).nats_per_token
     bigram = MaximumLikelihood(2).fit(tokens, V)
     assert found[1] > -float(bigram.log_probs(tokens)[1:].mean()) - 0.05

@@ -12,7 +12,7 @@ from helpers.data.corpora import lantern_bay
 from helpers.data.tokenizers import WordTokenizer
 from helpers.data.word_pairs import Pair, same_kind_pairs, word_kinds
 from helpers.inference.word_similarity import kind_aucs
-from helpers.learning.training import train
+from helpers.learning.training import Training
 from helpers.models.word_vectors import (
     SkipGram,
     WordVectors,
@@ -121,7 +121,7 @@ def test_words_in_the_same_company_get_similar_vectors(seed):
     torch.manual_seed(seed)
     model = SkipGram(20, 8)
     batches = skip_gram_batches(tokens, 20, 256, generator(seed), window=1, threshold=1)
-    records = list(train(model, batches, 600, 2e-2, 0.3, loss=negative_sampling_loss))
+    records = list(Training(model, batches, 600, 2e-2, 0.3, loss=negative_sampling_loss))
     assert records[-1].loss < 0.95 * 6 * math.log(2)
     same: list[Pair] = [(f"w{i}", f"w{j}") for i in range(5) for j in range(i)]
     other: list[Pair] = [(f"w{i}", f"w{j + 5}") for i in range(5) for j in range(5)]
@@ -155,7 +155,7 @@ def test_a_short_training_on_the_tales_tells_kinds_apart(tales, seed):
         return sum(aucs.values()) / len(aucs)
 
     before = mean_auc(WordVectors(words, model.centre.weight).similarity)
-    list(train(model, batches, 500, 2e-2, weight_decay=0.3, loss=negative_sampling_loss))
+    list(Training(model, batches, 500, 2e-2, weight_decay=0.3, loss=negative_sampling_loss))
     assert mean_auc(WordVectors(words, model.centre.weight).similarity) > 0.75
     assert 0.4 < before < 0.6
     assert 0.45 < mean_auc(lambda a, b: -abs(math.log(counts[a] / counts[b]))) < 0.55

@@ -13,7 +13,7 @@ from helpers.course.checks.trial import Trial
 from helpers.data import parentheses
 from helpers.data.parentheses_sets import honest_set
 from helpers.inference.classification import error
-from helpers.learning.training import train
+from helpers.learning.training import Training
 from helpers.models.recurrent import ReLUElmanCell
 from helpers.models.recurrent_models import RecurrentClassifier
 from helpers.models.shortcuts import SHORTCUTS
@@ -185,7 +185,7 @@ def test_training_and_errors_are_those_of_the_course():
         else:  # cross-entropy of two logits is that of their difference
             settings = {"final_rate": 1.0, "clip": 0.1, "optimizers": [optimizer]}
             loss = nn.functional.cross_entropy
-            records = train(model.model, batches, len(batches), loss=loss, **settings)
+            records = Training(model.model, batches, len(batches), loss=loss, **settings)
             losses.append([record.loss for record in records])
         models.append(model)
     assert losses[0] == pytest.approx(losses[1], abs=1e-5)

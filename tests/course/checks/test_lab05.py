@@ -12,7 +12,7 @@ from helpers.course.checks.trial import Trial
 from helpers.data.batching import windows
 from helpers.data.sources import lagged_source
 from helpers.inference.evaluation import score_model
-from helpers.learning.training import train
+from helpers.learning.training import Training
 from helpers.models.attention import MultiHeadAttention, causal_mask
 from helpers.models.blocks import FeedForward
 from helpers.models.gpt import GPT as CourseGPT
@@ -125,7 +125,7 @@ def test_the_loop_is_the_courses_trainer():
                 lab05.train.fallback(model, optimizer, lambda p=pairs: next(p), 8, 3, 0.5)
             )
         else:
-            run = train(model, pairs, 8, warmup=3, clip=0.5, optimizers=[optimizer])
+            run = Training(model, pairs, 8, warmup=3, clip=0.5, optimizers=[optimizer])
             losses.append([record.loss for record in run])
     assert losses[0] == pytest.approx(losses[1])
 

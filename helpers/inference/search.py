@@ -1,0 +1,145 @@
+"""Searching for the likeliest text of a predictor: token by token, or with a beam.
+
+For one good text that ends with a stop token: a translation, an answer.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from helpers.contracts import Predictor, read_prompt
+from helpers.inference.prompts import Tokens, check_stop, prompt_rows
+
+
+def greedy(
+    predictor: Predictor,
+    stop: int | None,
+    max_length: int,
+    batch_size: int = 1,
+    prompt: Tokens = (),
+) -> list[Tensor]:
+    """Take the likeliest token at every step, until ``stop``: fast, and often good enough.
+
+    A choice is never taken back, so the text need not be the likeliest one: a good first token may
+    lead to poor ones. ``beam_search`` looks further, at ``width`` times the cost.
+
+    Args:
+        predictor: of a language model, or of a translator that was given its source.
+        stop: the token that ends a text; None if none does.
+        max_length: steps after which a text is cut, even if it has not stopped.
+        batch_size: B, the number of texts; they differ where the predictor's sources do.
+        prompt: (P,) tokens that every text goes on from.
+
+    Returns:
+        B tensors of token ids, each without the prompt and ``stop``. Ties go to the lower id.
+
+    Raises:
+        ValueError: ``stop`` or the prompt outside the vocabulary, or no step or no text to make.
+    """
+    _check_search(predictor, stop, max_length)
+    if batch_size < 1:
+        raise ValueError(f"batch_size is {batch_size}; expected one text or more.")
+    never = -1  # an id that no token has
+    stop = never if stop is None else stop
+    state = predictor.start(batch_size)
+    read = _with_bos(prompt, predictor).expand(batch_size, -1)  # (B, 1 + P)
+    columns, running = [], torch.ones(batch_size, dtype=torch.bool)
+    while len(columns) < max_length and running.any():
+        log_p, state = read_prompt(predictor, read, state)  # (B, V)
+        columns.append(log_p.argmax(-1).masked_fill(~running, stop))
+        running = running & (columns[-1] != stop)
+        read = columns[-1][:, None]
+    rows = torch.stack(columns, 1)
+    lengths = (rows != stop).sum(1).tolist()
+    return [row[:length] for row, length in zip(rows, lengths, strict=True)]
+
+
+def beam_search(
+    predictor: Predictor,
+    width: int,
+    stop: int | None,
+    max_length: int,
+    length_penalty: float = 0.0,
+    prompt: Tokens = (),
+) -> list[tuple[Tensor, float]]:
+    """Search for the likeliest text: at every step, the ``width`` best beginnings go on.
+
+    Width 1 is ``greedy``; a beam that holds every beginning is exhaustive search. Between the two
+    nothing is promised: the likeliest text may lie outside the beam, and a wider beam may even
+    find a worse one. The cost grows as ``width``. Two warnings: each token lowers a text's
+    probability, so the likeliest text tends to be short, and the more exact the search, the
+    shorter (Koehn and Knowles 2017; Stahlberg and Byrne 2019); and what is likeliest is not what is
+    most like human text, so open-ended text is better sampled.
+
+    Args:
+        predictor: as for ``greedy``; one text, since every beginning keeps a state of its own.
+        width: beginnings kept, and texts returned at most.
+        stop: the token that ends a text; None if none does.
+        max_length: steps after which a text is cut, even if it has not stopped.
+        length_penalty: finished texts are ranked by log_prob / length ** length_penalty, where the
+            length counts ``stop``. 0 ranks by probability, 1 by the mean per token; the larger, the
+            longer the texts that win.
+        prompt: (P,) tokens that the text goes on from.
+
+    Returns:
+        (tokens, log_prob) of each text found, best first: token ids without the prompt and
+        ``stop``, and the log-probability in nats of these tokens and ``stop``, whatever the length
+        penalty. A text that was cut, of ``max_length`` tokens, has none of ``stop``. Impossible
+        texts are left out.
+
+    Raises:
+        ValueError: a width below 1, a negative penalty, or what ``greedy`` raises.
+    """
+    _check_search(predictor, stop, max_length)
+    if width < 1 or length_penalty < 0:
+        raise ValueError(
+            f"width is {width} and length_penalty {length_penalty}; expected a width of 1 or more "
+            "and a penalty of 0 or more."
+        )
+    finished: list[tuple[float, float, list[int]]] = []  # (score, log_prob, tokens)
+    # (log_prob, tokens, to read, state)
+    beam = [(0.0, [], _with_bos(prompt, predictor), predictor.start(1))]
+    for length in range(1, max_length + 1):
+        totals, states = [], []
+        for so_far, _, read, state in beam:
+            log_p, state = read_prompt(predictor, read, state)
+            totals.append(so_far + log_p[0])
+            states.append(state)
+        best, places = torch.stack(totals).flatten().sort(descending=True, stable=True)
+        survivors = []
+        for total, place in zip(best[:width].tolist(), places[:width].tolist(), strict=True):
+            if total == -math.inf:
+                break
+            parent, token = divmod(place, predictor.vocab_size)
+            tokens = beam[parent][1]
+            if token == stop or length == max_length:
+                tokens = tokens if token == stop else [*tokens, token]
+                finished.append((total / length**length_penalty, total, tokens))
+            else:
+                read = torch.tensor([[token]])
+                survivors.append((total, [*tokens, token], read, states[parent]))
+        finished.sort(key=lambda text: -text[0])
+        beam = survivors
+        # A log-probability only falls, so no text can end up above this score.
+        bound = max((total for total, *_ in beam), default=-math.inf) / max_length**length_penalty
+        if not beam or (len(finished) >= width and finished[width - 1][0] >= bound):
+            break
+    return [
+        (torch.tensor(tokens, dtype=torch.long), total) for _, total, tokens in finished[:width]
+    ]
+
+
+def _with_bos(prompt: Tokens, predictor: Predictor) -> Tensor:
+    """What is read before the first new token, (1, 1 + P)."""
+    row = prompt_rows(prompt, 1, predictor)[0]
+    return torch.cat([torch.tensor([predictor.bos]), row])[None]
+
+
+def _check_search(predictor: Predictor, stop: int | None, max_length: int) -> None:
+    if stop is not None:
+        check_stop(predictor, stop)
+    if max_length < 1:
+        raise ValueError(f"max_length is {max_length}; expected one step or more.")
