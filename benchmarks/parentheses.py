@@ -24,7 +24,7 @@ from torch.nn import functional as F
 from helpers.data import parentheses_sets as sets
 from helpers.inference.classification import error, errors_by_kind
 from helpers.learning.training import train
-from helpers.models.recurrent import GatedCell, LSTMCell, ReLUElmanCell
+from helpers.models.recurrent_cells import GatedCell, LSTMCell, ReLUElmanCell
 from helpers.models.recurrent_models import RecurrentClassifier
 
 RESULTS = Path(__file__).parent / "results" / "parentheses.json"

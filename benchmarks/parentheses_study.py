@@ -26,7 +26,7 @@ from torch.nn import functional as F
 from helpers.data import parentheses_sets as sets
 from helpers.inference.classification import error, error_grid, errors_by_kind
 from helpers.learning.training import train
-from helpers.models.recurrent import GatedCell, LectureGRUCell, LSTMCell, ReLUElmanCell
+from helpers.models.recurrent_cells import GatedCell, LectureGRUCell, LSTMCell, ReLUElmanCell
 from helpers.models.recurrent_models import RecurrentClassifier
 
 RESULTS = Path(__file__).parent / "results" / "parentheses_study.json"

@@ -15,7 +15,7 @@ from helpers.contracts import next_log_probs
 from helpers.inference.decoding import beam_search, greedy, sample, stream, token_probabilities
 from helpers.inference.neural_predictor import RecurrentPredictor
 from helpers.models.ngram import AddK, MaximumLikelihood
-from helpers.models.recurrent import GRUCell
+from helpers.models.recurrent_cells import GRUCell
 from helpers.models.recurrent_models import RecurrentLM
 
 

@@ -27,7 +27,7 @@ from helpers.inference.speculative import (
 )
 from helpers.models.gpt import GPT, GPTConfig
 from helpers.models.ngram import AddK
-from helpers.models.recurrent import GRUCell
+from helpers.models.recurrent_cells import GRUCell
 from helpers.models.recurrent_models import RecurrentLM
 
 

@@ -12,8 +12,9 @@ from helpers.contracts import next_log_probs
 from helpers.inference.decoding import beam_search, greedy, sample
 from helpers.inference.seq2seq_predictor import Seq2SeqPredictor
 from helpers.learning.training import train
-from helpers.models.recurrent import ElmanCell, GRUCell, LSTMCell, load_torch_weights
+from helpers.models.recurrent_cells import ElmanCell, GRUCell, LSTMCell
 from helpers.models.seq2seq import AdditiveSeq2Seq, BottleneckSeq2Seq, DotProductSeq2Seq
+from helpers.models.torch_weights import load_torch_weights
 
 VS, V, D, H = 7, 6, 3, 4
 PAD, BOS, EOS = 0, 1, 2
