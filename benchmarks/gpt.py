@@ -46,7 +46,7 @@ from helpers.learning.optimizers import gpt_optimizers
 from helpers.learning.training import Training
 from helpers.models.gpt import GPT, GPTConfig
 from helpers.models.ngram import ModifiedKneserNey
-from helpers.models.recurrent import LSTMCell
+from helpers.models.recurrent_cells import LSTMCell
 from helpers.models.recurrent_models import RecurrentLM
 
 RESULTS = Path(__file__).parent / "results" / "gpt.json"

@@ -22,9 +22,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from helpers.data import parentheses_sets as sets
+from helpers.data.parentheses_lecture import lecture_set
+from helpers.data.parentheses_negatives import NEAR_MISSES
 from helpers.inference.classification import error, errors_by_kind
 from helpers.learning.training import Training
-from helpers.models.recurrent import GatedCell, LSTMCell, ReLUElmanCell
+from helpers.models.recurrent_cells import GatedCell, LSTMCell, ReLUElmanCell
 from helpers.models.recurrent_models import RecurrentClassifier
 
 RESULTS = Path(__file__).parent / "results" / "parentheses.json"
@@ -111,8 +113,8 @@ def in_batches(model: nn.Module, data: sets.LabelledSequences, rate: float) -> f
 
 
 def compare(sequences: int) -> list[dict]:
-    data = sets.lecture_set(sequences, torch.Generator().manual_seed(1))
-    held_out = sets.lecture_set(8000, torch.Generator().manual_seed(2))
+    data = lecture_set(sequences, torch.Generator().manual_seed(1))
+    held_out = lecture_set(8000, torch.Generator().manual_seed(2))
     results = []
     in_batches(RecurrentClassifier(ReLUElmanCell, 10, 50), data.take(slice(8000)), 1e-3)  # warm up
     print(f"{sequences:,} sequences of the usual recipe, once through")
@@ -139,7 +141,7 @@ def compare(sequences: int) -> list[dict]:
 
 
 def long_near_misses(n: int, generator: torch.Generator) -> sets.LabelledSequences:
-    return sets.near_miss_set(n, LONG, generator, sets.NEAR_MISSES)
+    return sets.near_miss_set(n, LONG, generator, NEAR_MISSES)
 
 
 def shortest_first(
@@ -207,7 +209,7 @@ def negatives_decide(seeds: int) -> list[dict]:
             long_near_misses(400_000, torch.Generator().manual_seed(10 + seed)), seed
         )
         report(f"Elman, 400,000 near misses in batches, seed {seed}", seconds, model)
-    usual = sets.lecture_set(400_000, torch.Generator().manual_seed(20), max_length=40)
+    usual = lecture_set(400_000, torch.Generator().manual_seed(20), max_length=40)
     model, seconds = large_training(usual, 0)
     report("Elman, 400,000 of the usual recipe", seconds, model)
     return results

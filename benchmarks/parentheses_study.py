@@ -24,9 +24,11 @@ from torch import nn
 from torch.nn import functional as F
 
 from helpers.data import parentheses_sets as sets
+from helpers.data.parentheses_lecture import lecture_hard_set, lecture_set, lecture_test_set
+from helpers.data.parentheses_negatives import NEAR_MISSES
 from helpers.inference.classification import error, error_grid, errors_by_kind
 from helpers.learning.training import Training
-from helpers.models.recurrent import GatedCell, LectureGRUCell, LSTMCell, ReLUElmanCell
+from helpers.models.recurrent_cells import GatedCell, LectureGRUCell, LSTMCell, ReLUElmanCell
 from helpers.models.recurrent_models import RecurrentClassifier
 
 RESULTS = Path(__file__).parent / "results" / "parentheses_study.json"
@@ -67,10 +69,10 @@ def build(name: str) -> nn.Module:
 
 def training_set(recipe: str, n: int, generator: torch.Generator) -> sets.LabelledSequences:
     if recipe == "usual":
-        return sets.lecture_set(n, generator)
+        return lecture_set(n, generator)
     if recipe == "honest only":
         return sets.honest_set(n, LENGTHS, generator)
-    return sets.near_miss_set(n, LENGTHS, generator, sets.NEAR_MISSES)
+    return sets.near_miss_set(n, LENGTHS, generator, NEAR_MISSES)
 
 
 def fit(name: str, recipe: str, seed: int, learning_rate: float, validate=None, every: int = 0):
@@ -93,9 +95,7 @@ def tune(task: tuple[str, float, int]) -> tuple[str, float, float]:
     """Error on near misses of the training lengths with one learning rate."""
     torch.set_num_threads(1)
     name, rate, seed = task
-    held_out = sets.near_miss_set(
-        8000, LENGTHS, torch.Generator().manual_seed(2000), sets.NEAR_MISSES
-    )
+    held_out = sets.near_miss_set(8000, LENGTHS, torch.Generator().manual_seed(2000), NEAR_MISSES)
     try:
         model, _ = fit(name, "near misses", seed, rate)
     except ValueError:  # training diverged
@@ -125,9 +125,9 @@ def run(task: tuple[str, str, int, float]) -> dict:
 
     model, seconds = fit(name, recipe, seed, rate, validate, SEQUENCES // BATCH // CHECKPOINTS)
     lecture = {
-        "training set": error(model, sets.lecture_set(8000, test)),
-        "test set": error(model, sets.lecture_test_set(8000, test)),
-        "hard test set": error(model, sets.lecture_hard_set(8000, test)),
+        "training set": error(model, lecture_set(8000, test)),
+        "test set": error(model, lecture_test_set(8000, test)),
+        "hard test set": error(model, lecture_hard_set(8000, test)),
     }
     by_kind = {
         length: errors_by_kind(model, sets.near_miss_set(12_000, [length], test))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import sysconfig
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -144,34 +143,6 @@ def python_docs() -> Corpus:
 
     documents = [Document(title, text) for title, text in sorted(topics.items())]
     return _split("python_docs", documents)
-
-
-def python_source() -> Corpus:
-    """The source files of Python's standard library, without its tests: about ten megabytes.
-
-    Every Python carries them; they differ between versions and builds. A document is a file, its
-    title the path. Files that are empty or not UTF-8 are left out, and so is the text that
-    ``python_docs`` reads.
-
-    Raises:
-        CorpusError: this Python keeps no source files on disk.
-    """
-    folder = Path(sysconfig.get_path("stdlib"))
-    left_out = {"site-packages", "dist-packages", "test", "tests", "idle_test", "pydoc_data"}
-    documents = []
-    for path in sorted(folder.rglob("*.py")):
-        name = path.relative_to(folder)
-        if left_out.isdisjoint(name.parts):
-            try:
-                documents.append(Document(name.as_posix(), _read_text(path)))
-            except CorpusError:
-                continue
-    if not documents:
-        raise CorpusError(
-            f"This Python keeps no source files in {folder}: use another corpus, for example "
-            "lantern_bay()."
-        )
-    return _split("python_source", documents)
 
 
 def tiny_shakespeare(path: str | os.PathLike[str] | None = None) -> Corpus:

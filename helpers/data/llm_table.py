@@ -100,12 +100,8 @@ class LargeModel:
         return float(self.size[:-1]) * {"M": 1e6, "B": 1e9}[self.size[-1]]
 
 
-def large_language_models(on_slide: bool | None = None) -> list[LargeModel]:
-    """The models in the slide's order, then those added.
-
-    Args:
-        on_slide: True for the slide's 14 rows only, False for the added ones only, None for all.
-    """
+def large_language_models() -> list[LargeModel]:
+    """The models: the slide's 14 in its order, then those added."""
     content = json.loads((DATA_FOLDER / "large_language_models.json").read_text(encoding="utf-8"))
     papers = content["papers"]
     models = []
@@ -124,10 +120,4 @@ def large_language_models(on_slide: bool | None = None) -> list[LargeModel]:
                 cells=row["cells"],
             )
         )
-    return [model for model in models if on_slide in (None, model.on_slide)]
-
-
-def table_source() -> str:
-    """Where the table is from, in a sentence."""
-    content = json.loads((DATA_FOLDER / "large_language_models.json").read_text(encoding="utf-8"))
-    return content["slide"]
+    return models

@@ -1,4 +1,4 @@
-"""Balanced parentheses of several colours: counting, sampling, checking, and an endless text.
+"""Balanced parentheses of several colours: counting, sampling and checking.
 
 With c colours (the lecture has 5) the opening symbols are 0 .. c-1 and the one that closes i is
 2c-1-i, so that the two add up to 2c-1. The id 2c is no symbol: it fills the ends of short rows.
@@ -12,7 +12,6 @@ parentheses; N. Chomsky and M. Schützenberger, The Algebraic Theory of Context-
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
@@ -25,7 +24,6 @@ RULE = (
     "Class 1 is balanced."
 )
 _OPENINGS, _CLOSINGS = "([{<«", ")]}>»"
-State = tuple[Tensor, Tensor]  # the colours that are open (B, max_depth), and the height (B,)
 
 
 def padding(colours: int = COLOURS) -> int:
@@ -199,93 +197,6 @@ def sample_balanced(
     shapes = sample_shapes(n, length, generator, depth)
     opening_colours = torch.randint(colours, (n, length // 2), generator=generator)
     return colour_shapes(shapes, opening_colours, colours)
-
-
-class ParenthesesSource:
-    """An endless text of coloured parentheses whose every probability is known.
-
-    At a height between 0 and ``max_depth`` a parenthesis opens with probability p and the last one
-    closes with 1 - p; at height 0 one must open, at ``max_depth`` one must close. All colours are
-    equally likely. The text begins at height 0. What may close is known only to who remembers all
-    that is open: no n-gram does.
-
-    Args:
-        colours: c.
-        p: the probability of opening; below 1/2 the text keeps near the ground.
-        max_depth: the largest height.
-
-    Attributes:
-        stationary: (max_depth + 1,), the share of time that the text spends at each height.
-
-    Raises:
-        ValueError: no colour, p not between 0 and 1, or no height.
-    """
-
-    def __init__(self, colours: int = COLOURS, p: float = 0.4, max_depth: int = 8) -> None:
-        _check_colours(colours)
-        if not 0 < p < 1 or max_depth < 1:
-            raise ValueError(
-                f"p is {p} and max_depth {max_depth}; expected 0 < p < 1 and a depth of 1 or more."
-            )
-        self.colours, self.p, self.max_depth = colours, p, max_depth
-        self.vocab_size = self.bos = 2 * colours
-        opening = torch.full((max_depth + 1,), p, dtype=torch.float64)
-        opening[0], opening[-1] = 1, 0
-        self._opening = opening  # by height
-        # In the long run each step up from h is met by one down from h + 1.
-        weights = torch.cat([torch.ones(1), opening[:-1] / (1 - opening[1:])]).cumprod(0)
-        self.stationary = weights / weights.sum()
-
-    def sample(self, n: int, generator: torch.Generator) -> Tensor:
-        """Draw a text of n tokens: (n,) long. Its last parentheses may stay open."""
-        if n < 1:
-            raise ValueError(f"n is {n}, expected at least one token.")
-        uniforms = torch.rand(n, generator=generator, dtype=torch.float64).tolist()
-        drawn = torch.randint(self.colours, (n,), generator=generator).tolist()
-        opening, tokens, stack = self._opening.tolist(), [], []
-        for uniform, colour in zip(uniforms, drawn, strict=True):
-            if uniform < opening[len(stack)]:
-                stack.append(colour)
-                tokens.append(colour)
-            else:
-                tokens.append(2 * self.colours - 1 - stack.pop())
-        return torch.tensor(tokens)
-
-    def entropy_rate(self) -> float:
-        """The mean over heights of the next token's entropy given the past, in nats per token.
-
-        A colour is news only where it opens: it costs log c there and nothing where it closes.
-        """
-        choice = torch.special.entr(self._opening) + torch.special.entr(1 - self._opening)
-        return float((self.stationary * (choice + self._opening * math.log(self.colours))).sum())
-
-    def start(self, batch_size: int) -> State:
-        """Nothing open: the stacks (B, max_depth) and heights (B,)."""
-        stack = torch.zeros(batch_size, self.max_depth, dtype=torch.long)
-        return stack, torch.zeros(batch_size, dtype=torch.long)
-
-    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
-        """Read tokens (B,): log-probabilities (B, V) in nats and the new stacks and heights.
-
-        After a token that could not come, of probability 0, the text begins anew.
-        """
-        stack, height = state
-        opens = (tokens < self.colours) & (height < self.max_depth)
-        closes = (height > 0) & (tokens == self._closing(stack, height))
-        place = height.clamp(max=self.max_depth - 1)[:, None]
-        pushed = torch.where(opens[:, None], tokens[:, None], stack.gather(1, place))
-        stack = stack.scatter(1, place, pushed)
-        height = torch.where(opens | closes, height + opens.long() - closes.long(), 0)
-        p = self._opening[height][:, None]  # (B, 1)
-        probabilities = torch.zeros(len(tokens), self.vocab_size, dtype=torch.float64)
-        probabilities[:, : self.colours] = p / self.colours
-        probabilities.scatter_(1, self._closing(stack, height)[:, None], 1 - p)
-        return probabilities.log(), (stack, height)
-
-    def _closing(self, stack: Tensor, height: Tensor) -> Tensor:
-        """The symbol that closes what was opened last, (B,); any closing where nothing is open."""
-        top = stack.gather(1, (height - 1).clamp(min=0)[:, None])[:, 0]
-        return 2 * self.colours - 1 - top
 
 
 def _ways(length: int, highest: int) -> list[list[int]]:

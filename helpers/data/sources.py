@@ -19,38 +19,6 @@ _MOST_CONTEXTS = 4096  # the stationary distribution is solved exactly, by a den
 _MOST_NUMBERS = 2**25  # in one tensor of an enumeration: 256 MiB
 
 
-class IndependentSource:
-    """Tokens drawn independently from one distribution.
-
-    Args:
-        probabilities: (V,), of each token.
-
-    Raises:
-        ValueError: not a distribution.
-    """
-
-    def __init__(self, probabilities: Tensor | Sequence[float]) -> None:
-        self.probabilities = _distributions(probabilities, "probabilities", dimensions=1)
-        self.vocab_size = self.bos = len(self.probabilities)
-
-    def sample(self, n: int, generator: torch.Generator) -> Tensor:
-        """Draw a text of n tokens: (n,) long."""
-        _check_length(n)
-        return torch.multinomial(self.probabilities, n, replacement=True, generator=generator)
-
-    def entropy_rate(self) -> float:
-        """The entropy of one token, in nats per token."""
-        return float(_entropy(self.probabilities))
-
-    def start(self, batch_size: int) -> None:
-        """Nothing is remembered."""
-        return None
-
-    def step(self, tokens: Tensor, state: None) -> tuple[Tensor, None]:
-        """The same log-probabilities (B, V) in nats after every token."""
-        return self.probabilities.log().repeat(len(tokens), 1), None
-
-
 class MarkovSource:
     """A stationary Markov source of order k: a token depends on the k before it.
 

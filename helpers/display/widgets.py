@@ -75,11 +75,6 @@ def text_box(value: str = "", label: str = "") -> ipywidgets.Text:
     return ipywidgets.Text(value=value, placeholder="type, then press Enter", **_look(label))
 
 
-def tick_box(value: bool = False, label: str = "") -> ipywidgets.Checkbox:
-    """A box that is ticked (True) or not."""
-    return ipywidgets.Checkbox(value=value, description=label, indent=True, style=_STYLE)
-
-
 def explore(
     function: Callable[..., Any], /, *, description: str = "", **controls: ipywidgets.Widget
 ) -> None:

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from helpers.data.parentheses import COLOURS, count_shapes
-from helpers.data.parentheses_sets import KINDS, LabelledSequences, honest_set
+from helpers.data.parentheses_negatives import KINDS
+from helpers.data.parentheses_sets import LabelledSequences, honest_set
 
 _CELL = 64 * 1024  # symbols read in one pass
 

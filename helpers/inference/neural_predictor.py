@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from helpers.models.recurrent import State
 from helpers.models.recurrent_models import RecurrentLM
+from helpers.models.sequence_layout import State
 
 
 class NeuralPredictor:

@@ -200,18 +200,6 @@ def _draw(weights: Tensor, generator: torch.Generator) -> int:
     return int(torch.multinomial(weights, 1, generator=generator))
 
 
-def acceptance_rate(p: Tensor, q: Tensor) -> Tensor:
-    """The probability that a draft from q is kept by the exact form: the sum of min(p, q), (...).
-
-    It is 1 minus the total variation distance (Leviathan et al. 2023, theorem 3.5).
-
-    Args:
-        p: (..., V), the target's probabilities.
-        q: (..., V), the draft model's.
-    """
-    return torch.minimum(p, q).sum(-1)
-
-
 def expected_tokens(alpha: float, drafts: int) -> float:
     """The mean number of tokens per pass of the target: (1 - alpha^(k+1)) / (1 - alpha).
 

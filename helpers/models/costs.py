@@ -68,34 +68,6 @@ def block_parameters(attention: int, feed_forward: int, norm: int) -> int:
     return attention + feed_forward + 2 * norm
 
 
-def transformer_parameters(
-    vocab_size: int,
-    d_model: int,
-    n_heads: int,
-    n_layers: int,
-    *,
-    d_hidden: int | None = None,
-    max_length: int = 0,
-) -> int:
-    """Parameters of ``Transformer``: (V + 1) D, L blocks, and the final norm.
-
-    The output shares the embeddings, so it adds nothing.
-
-    Args:
-        vocab_size: V; one more embedding stands for the beginning of a text.
-        d_model: D.
-        n_heads: H.
-        n_layers: L.
-        d_hidden: F; 4 D if None.
-        max_length: of ``LearnedPositions``, each with D parameters; 0 for the kinds of positions
-            that have none.
-    """
-    norm = norm_parameters(d_model)
-    attention = attention_parameters(d_model, n_heads)
-    block = block_parameters(attention, feed_forward_parameters(d_model, d_hidden), norm)
-    return (vocab_size + 1 + max_length) * d_model + n_layers * block + norm
-
-
 def gpt_parameters(config: GPTConfig) -> int:
     """Parameters of ``GPT``: n V D embeddings, what positions learn, L blocks, the final norm.
 
@@ -162,24 +134,6 @@ def block_flops(attention: int, feed_forward: int) -> int:
     that grows with the square of the length.
     """
     return attention + feed_forward
-
-
-def transformer_flops(
-    vocab_size: int,
-    d_model: int,
-    n_heads: int,
-    n_layers: int,
-    T: int,
-    *,
-    d_hidden: int | None = None,
-) -> int:
-    """FLOPs of ``Transformer`` over T tokens: L blocks, and 2 T D V for the logits.
-
-    Looking up an embedding multiplies nothing.
-    """
-    attention = attention_flops(d_model, n_heads, T)
-    block = block_flops(attention, feed_forward_flops(d_model, T, d_hidden))
-    return n_layers * block + 2 * T * d_model * vocab_size
 
 
 def gpt_flops(config: GPTConfig, T: int, cached: int = 0) -> int:

@@ -1,7 +1,7 @@
 """Models made of recurrent cells: a classifier of sequences and a language model.
 
 Both take the kind of cell as their first argument, such as ``ElmanCell`` or ``LSTMCell`` from
-``helpers.models.recurrent``, and ``helpers.learning.training`` trains both.
+``helpers.models.recurrent_cells``, and ``helpers.learning.training`` trains both.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from helpers.models.recurrent import Recurrent, RecurrentCell, State
+from helpers.models.recurrent import Recurrent
+from helpers.models.recurrent_cells import RecurrentCell
+from helpers.models.sequence_layout import State
 from helpers.models.token_ids import check_ids
 
 

@@ -2,6 +2,12 @@
 
 Every step reads the rows of the sequences that are still running, the longest first, so those that
 end are the last rows of the state and leave it.
+
+Torch's ``PackedSequence`` keeps the same order, but with its packing and unpacking a forward and
+backward pass over padded batches took 17 to 24 % longer, and twice as long at worst (geometric
+means over Elman, GRU and LSTM cells, 32 to 128 sequences of up to 10, 20 or 60 symbols and H = 32,
+64 or 128; one thread of a CPU, runs alternating). It also leaves the order of equal lengths open,
+and with it the last bits of gradients.
 """
 
 from __future__ import annotations

@@ -95,15 +95,13 @@ def length_accuracy(train: LabelledSequences, test: LabelledSequences) -> float:
     return float((((test.lengths >= k) == upwards) == (test.labels == 1)).double().mean())
 
 
-def bigram_accuracy(
-    train: LabelledSequences, test: LabelledSequences, ridge: float = 1e-3, steps: int = 10
-) -> float:
+def bigram_accuracy(train: LabelledSequences, test: LabelledSequences) -> float:
     """Accuracy on ``test`` of a logistic regression on counts, fitted to ``train``.
 
     It sees how often each pair of neighbouring symbols occurs, the length and the depth. Fitted by
     Newton's method with a small quadratic penalty on the weights; nothing is drawn at random.
     """
-    x, y = _counts(train), train.labels.double()
+    x, y, ridge = _counts(train), train.labels.double(), 1e-3
     mean, spread = x.mean(0), x.std(0).clamp(min=1e-9)
     constant = spread <= 1e-9
 
@@ -113,7 +111,7 @@ def bigram_accuracy(
 
     x, weights = features(x), torch.zeros(x.shape[1] + 1, dtype=torch.float64)
     penalty = ridge * torch.eye(len(weights), dtype=torch.float64)
-    for _ in range(steps):
+    for _ in range(10):
         p = torch.sigmoid(x @ weights)
         gradient = x.T @ (p - y) / len(y) + ridge * weights
         curvature = (x * (p * (1 - p))[:, None]).T @ x / len(y) + penalty

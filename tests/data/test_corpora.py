@@ -25,7 +25,6 @@ from helpers.data.corpora import (
     from_path,
     lantern_bay,
     python_docs,
-    python_source,
     tiny_shakespeare,
 )
 
@@ -208,17 +207,6 @@ def test_python_docs_are_the_topics_of_help():
     assert_is_a_partition(corpus)
     assert {d.title: d.text for d in corpus.documents} == topics
     assert len(corpus.test_documents) == len(corpus.validation_documents) == len(topics) // 10
-
-
-def test_python_source_is_the_library_without_its_tests():
-    corpus = python_source()
-    assert_is_a_partition(corpus)
-    texts = {document.title: document.text for document in corpus.documents}
-    module = Path(hashlib.__file__).read_text(encoding="utf-8")
-    assert texts["hashlib.py"] == module
-    assert "json/decoder.py" in texts
-    assert not [t for t in texts if {"site-packages", "test", "tests"} & set(t.split("/"))]
-    assert len(corpus.text) > 5e6
 
 
 # A text of one's own

@@ -6,16 +6,13 @@ import itertools
 import math
 from collections import Counter
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from helpers.contracts import next_log_probs
 from helpers.data.parentheses import (
-    ParenthesesSource,
     are_balanced,
     colour_shapes,
     count_shapes,
@@ -237,140 +234,3 @@ def test_bad_counts_and_colours():
         count_shapes(-2)
     with pytest.raises(ValueError, match="colours is 0"):
         sample_balanced(2, 4, generator(), colours=0)
-
-
-# The endless text
-
-
-SOURCES = {
-    "lecture": lambda: ParenthesesSource(),
-    "two colours": lambda: ParenthesesSource(2, 0.3, 3),
-    "one colour": lambda: ParenthesesSource(1, 0.6, 2),
-    "flat": lambda: ParenthesesSource(3, 0.4, 1),
-}
-
-
-@pytest.fixture(params=SOURCES)
-def source(request) -> ParenthesesSource:
-    return SOURCES[request.param]()
-
-
-def probability(sequence, source: ParenthesesSource) -> float:
-    """Of a text from its beginning, straight from the description."""
-    result, stack = 1.0, []
-    for symbol in sequence:
-        height = len(stack)
-        opening = 1.0 if height == 0 else 0.0 if height == source.max_depth else source.p
-        if symbol < source.colours:
-            result *= opening / source.colours
-            stack.append(symbol)
-        elif stack and stack.pop() + symbol == 2 * source.colours - 1:
-            result *= 1 - opening
-        else:
-            return 0.0
-    return result
-
-
-def test_texts_have_the_probabilities_of_the_description(source):
-    """Every text of up to four tokens: its own probability, and the distribution after it."""
-    for length in range(5 if source.vocab_size < 10 else 3):
-        for context in strings(length, source.colours):
-            p = next_log_probs(source, context).exp()
-            assert p.shape == (source.vocab_size,)
-            assert float(p.sum()) == pytest.approx(1, abs=1e-12)
-            before = probability(context, source)
-            if before > 0:
-                after = [probability((*context, s), source) for s in range(source.vocab_size)]
-                assert p.tolist() == pytest.approx([q / before for q in after], abs=1e-12)
-
-
-def test_it_begins_anew_after_what_could_not_come(source):
-    first = next_log_probs(source, [])
-    closing = 2 * source.colours - 1
-    assert torch.equal(next_log_probs(source, [closing]), first)
-    too_deep = [0] * (source.max_depth + 1)
-    assert torch.equal(next_log_probs(source, too_deep), first)
-    assert torch.equal(next_log_probs(source, [0, 0, closing, closing, closing]), first)
-
-
-def test_a_batch_is_its_texts_one_at_a_time_and_states_stay_valid(source):
-    texts = torch.stack([source.sample(30, generator(seed)) for seed in range(5)])
-    texts = torch.cat([torch.full((5, 1), source.bos), texts], dim=1)
-    state, singles = source.start(5), [source.start(1) for _ in range(5)]
-    for column in texts.T:
-        before = [part.clone() for part in state]
-        rows, new = source.step(column, state)
-        for i in range(5):
-            row, singles[i] = source.step(column[i : i + 1], singles[i])
-            assert torch.equal(rows[i], row[0])
-        assert all(torch.equal(a, b) for a, b in zip(before, state))
-        state = new
-
-
-def test_samples_have_the_probabilities_of_the_description():
-    source = ParenthesesSource(2, 0.3, 3)
-    texts = [s for s in strings(5, 2) if probability(s, source) > 0]
-    draws = generator(4)
-    counts = Counter(tuple(source.sample(5, draws).tolist()) for _ in range(8000))
-    assert set(counts) <= set(texts)
-    expected = [8000 * probability(s, source) for s in texts]
-    assert sum(expected) == pytest.approx(8000)
-    assert chisquare([counts[s] for s in texts], expected).pvalue > 1e-3
-
-
-@pytest.mark.parametrize(
-    ("colours", "p", "max_depth"), [(1, 0.4, 2), (2, 0.3, 3), (2, 0.7, 4), (3, 0.5, 3), (5, 0.2, 1)]
-)
-def test_entropy_rate_of_the_chain_of_stacks(colours, p, max_depth):
-    """The text as a Markov chain whose states are all the stacks, one row for each."""
-    stacks = [s for n in range(max_depth + 1) for s in itertools.product(range(colours), repeat=n)]
-    number = {stack: i for i, stack in enumerate(stacks)}
-    chain = np.zeros((len(stacks), len(stacks)))
-    for stack, i in number.items():
-        opening = 1.0 if not stack else 0.0 if len(stack) == max_depth else p
-        if opening < 1:
-            chain[i, number[stack[:-1]]] = 1 - opening
-        if opening > 0:
-            for colour in range(colours):
-                chain[i, number[(*stack, colour)]] = opening / colours
-    # The heights alternate between even and odd: the mean of two steps has one limit.
-    limit = np.linalg.matrix_power((np.eye(len(stacks)) + chain) / 2, 4096)[0]
-    rows = -(chain * np.log(np.where(chain > 0, chain, 1))).sum(1)
-    source = ParenthesesSource(colours, p, max_depth)
-    assert source.entropy_rate() == pytest.approx(float(limit @ rows), rel=1e-9)
-    shares = [sum(limit[number[s]] for s in stacks if len(s) == h) for h in range(max_depth + 1)]
-    assert source.stationary.tolist() == pytest.approx(shares, rel=1e-9)
-
-
-def test_entropy_rate_of_pairs_in_a_row():
-    """Depth 1: one colour for every two tokens."""
-    assert ParenthesesSource(4, 0.4, 1).entropy_rate() == pytest.approx(math.log(4) / 2)
-
-
-def test_entropy_rate_is_the_long_run_loss(source):
-    texts = torch.stack([source.sample(700, generator(seed)) for seed in range(100)])
-    state, previous, losses = source.start(100), torch.full((100,), source.bos), []
-    for column in texts.T:
-        log_probs, state = source.step(previous, state)
-        losses.append(-log_probs.gather(1, column[:, None])[:, 0])
-        previous = column
-    means = torch.stack(losses)[200:].mean(0)  # (100,), from when the beginning is forgotten
-    error = float(means.std()) / 10
-    assert error < 0.02
-    assert float(means.mean()) == pytest.approx(source.entropy_rate(), abs=max(3 * error, 1e-9))
-
-
-def test_heights_never_leave_the_band(source):
-    heights = depths(source.sample(5000, generator(1)), source.colours)
-    assert (int(heights.min()), int(heights.max())) == (0, source.max_depth)
-
-
-@pytest.mark.parametrize("arguments", [(0,), (2, 0.0), (2, 1.0), (2, 0.4, 0)])
-def test_bad_sources(arguments):
-    with pytest.raises(ValueError, match="expected"):
-        ParenthesesSource(*arguments)
-
-
-def test_no_empty_text():
-    with pytest.raises(ValueError, match="n is 0"):
-        ParenthesesSource().sample(0, generator())

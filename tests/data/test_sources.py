@@ -14,7 +14,6 @@ from torch import Tensor
 from helpers.contracts import next_log_probs
 from helpers.data.sources import (
     HiddenMarkovSource,
-    IndependentSource,
     MarkovSource,
     lagged_source,
 )
@@ -37,7 +36,7 @@ def two_state_hidden() -> HiddenMarkovSource:
 
 
 SOURCES = {
-    "independent": lambda: IndependentSource([0.5, 0.25, 0.0, 0.25]),
+    "independent": lambda: MarkovSource([[0.5, 0.25, 0.0, 0.25]] * 4),
     "order 1": lambda: MarkovSource(rows(4, 4)),
     "order 3": lambda: MarkovSource(rows(3, 3, 3, 3, seed=1)),
     "hidden": two_state_hidden,
@@ -169,7 +168,7 @@ def test_a_million_tokens_in_seconds():
 
 
 def test_entropy_of_independent_tokens():
-    assert IndependentSource(torch.ones(10) / 10).entropy_rate() == pytest.approx(math.log(10))
+    assert MarkovSource(torch.ones(10, 10) / 10).entropy_rate() == pytest.approx(math.log(10))
     assert SOURCES["independent"]().entropy_rate() == pytest.approx(1.5 * math.log(2))
 
 
@@ -314,12 +313,11 @@ def test_after_an_impossible_token_the_filter_begins_anew():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: IndependentSource([0.5, 0.4]), "a row that sums to 0.9; expected 1"),
-        (lambda: IndependentSource([1.5, -0.5]), "holds -0.5; probabilities must be >= 0"),
-        (lambda: IndependentSource([math.nan, 1.0]), "holds nan"),
-        (lambda: IndependentSource([math.inf, 1.0]), "a row that sums to"),
-        (lambda: IndependentSource([]), "none of them empty"),
-        (lambda: IndependentSource([[0.5, 0.5]]), r"has the shape \(1, 2\), expected 1 dimensions"),
+        (lambda: MarkovSource([[0.5, 0.4]] * 2), "a row that sums to 0.9; expected 1"),
+        (lambda: MarkovSource([[1.5, -0.5]] * 2), "holds -0.5; probabilities must be >= 0"),
+        (lambda: MarkovSource([[math.nan, 1.0]] * 2), "holds nan"),
+        (lambda: MarkovSource([[math.inf, 1.0]] * 2), "a row that sums to"),
+        (lambda: MarkovSource([]), "none of them empty"),
         (lambda: MarkovSource([0.5, 0.5]), r"needs k \+ 1 dimensions of the same size V"),
         (lambda: MarkovSource(torch.ones(2, 3) / 3), r"has the shape \(2, 3\)"),
         (lambda: MarkovSource([[0.5, 0.5], [0.5, 0.6]]), "a row that sums to 1.1"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from helpers.inference.neural_predictor import RecurrentPredictor
-from helpers.models.recurrent import GRUCell
+from helpers.models.recurrent_cells import GRUCell
 from helpers.models.recurrent_models import RecurrentLM
 
 STOP = 2

@@ -8,6 +8,7 @@ from torch import nn
 
 from helpers.data import parentheses_sets as sets
 from helpers.data.parentheses import are_balanced, depths
+from helpers.data.parentheses_negatives import KINDS
 from helpers.inference.classification import classify, error, error_grid, errors_by_kind
 from helpers.models.shortcuts import colours_ignored
 
@@ -44,12 +45,12 @@ def test_errors_are_those_of_a_known_rule():
     labelled = sets.near_miss_set(4000, [12], generator(1))
     model = Rule(colours_ignored)
     by_kind = errors_by_kind(model, labelled)
-    assert list(by_kind) == list(sets.KINDS[:7])
+    assert list(by_kind) == list(KINDS[:7])
     assert by_kind["balanced"] == by_kind["wrong_order"] == by_kind["truncated"] == 0
     assert by_kind["one_colour_swapped"] == by_kind["colours_exchanged"] == 1
     share = sum(
         by_kind[kind] * float((labelled.kinds == number).double().mean())
-        for number, kind in enumerate(sets.KINDS)
+        for number, kind in enumerate(KINDS)
         if kind in by_kind
     )
     assert error(model, labelled) == pytest.approx(share)

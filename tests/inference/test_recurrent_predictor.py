@@ -11,7 +11,7 @@ from helpers.contracts import next_log_probs
 from helpers.inference.evaluation import log_probs, score, score_model
 from helpers.inference.neural_predictor import RecurrentPredictor
 from helpers.inference.sampling import sample
-from helpers.models.recurrent import ElmanCell, GRUCell, LSTMCell
+from helpers.models.recurrent_cells import ElmanCell, GRUCell, LSTMCell
 from helpers.models.recurrent_models import RecurrentLM
 
 V, BOS = 6, 6

@@ -29,8 +29,6 @@ from helpers.models.costs import (
     gated_feed_forward_parameters,
     kv_cache_bytes,
     norm_parameters,
-    transformer_flops,
-    transformer_parameters,
 )
 from helpers.models.positions import ALiBi, LearnedPositions, RotaryPositions
 from helpers.models.transformer import Transformer
@@ -114,13 +112,15 @@ def test_a_block_of_gpt2_has_the_known_number_of_parameters():
 def test_the_parameters_of_a_transformer(n_layers, d_hidden):
     sizes = (30, 24, 4, n_layers)
     plain = Transformer(*sizes, d_hidden=d_hidden)
-    assert transformer_parameters(*sizes, d_hidden=d_hidden) == parameters(plain)
+    attention, norm = attention_parameters(24, 4), norm_parameters(24)
+    block = block_parameters(attention, feed_forward_parameters(24, d_hidden), norm)
+    # One embedding more, for the beginning of a text; the output shares them.
+    assert parameters(plain) == (30 + 1) * 24 + n_layers * block + norm
     for relative in (lambda: RotaryPositions(6), lambda: ALiBi(4)):
         rotated = Transformer(*sizes, relative=relative, d_hidden=d_hidden)
         assert parameters(rotated) == parameters(plain)
     learned = Transformer(*sizes, positions=LearnedPositions(17, 24), d_hidden=d_hidden)
-    found = transformer_parameters(*sizes, d_hidden=d_hidden, max_length=17)
-    assert found == parameters(learned)
+    assert parameters(learned) == parameters(plain) + 17 * 24
 
 
 # --- FLOPs
@@ -173,10 +173,10 @@ def test_the_flops_of_a_block(kind, _, formula, block, norm):
 
 @pytest.mark.parametrize("relative", [None, lambda: RotaryPositions(6), lambda: ALiBi(4)])
 def test_the_flops_of_a_transformer(relative):
-    sizes = (30, 24, 4, 3)
-    model = Transformer(*sizes, relative=relative, d_hidden=50)
+    model = Transformer(30, 24, 4, 3, relative=relative, d_hidden=50)
+    block = block_flops(attention_flops(24, 4, 11), feed_forward_flops(24, 11, 50))
     found = counted(model, torch.zeros(2, 11, dtype=torch.long))
-    assert 2 * transformer_flops(*sizes, 11, d_hidden=50) == found
+    assert found == 2 * (3 * block + 2 * 11 * 24 * 30)
 
 
 def test_the_backward_pass_costs_twice_the_forward_pass():

@@ -8,7 +8,12 @@ import pytest
 import torch
 
 from helpers.data.llm_table import large_language_models
-from helpers.models.costs import attention_parameters, transformer_parameters
+from helpers.models.costs import (
+    attention_parameters,
+    block_parameters,
+    feed_forward_parameters,
+    norm_parameters,
+)
 from helpers.models.llm_sizes import (
     comparable_parameters,
     parameter_parts,
@@ -155,11 +160,10 @@ def test_the_usual_shape_agrees_with_the_course_s_own_formulas():
         vocab_size=11,
         position_rows=7,
     )
-    attention = 3 * attention_parameters(24, 4, bias=True)
-    assert parameter_parts(model)["attention"] == attention
-    ours = transformer_parameters(11, 24, 4, 3, max_length=7)
-    biases = 3 * (attention_parameters(24, 4, bias=True) - attention_parameters(24, 4))
-    assert parameters(model) == ours - 24 + biases  # less the row for the beginning of a text
+    attention = attention_parameters(24, 4, bias=True)
+    assert parameter_parts(model)["attention"] == 3 * attention
+    block = block_parameters(attention, feed_forward_parameters(24), norm_parameters(24))
+    assert parameters(model) == (11 + 7) * 24 + 3 * block + norm_parameters(24)
     grouped = replace(model, n_kv_heads=2)
     expected = 3 * attention_parameters(24, 4, n_kv_heads=2, bias=True)
     assert parameter_parts(grouped)["attention"] == expected

@@ -9,17 +9,17 @@ import torch
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from helpers.models.recurrent import (
+from helpers.models.recurrent import Recurrent
+from helpers.models.recurrent_cells import (
     ElmanCell,
     GatedCell,
     GRUCell,
     LectureGRUCell,
     LSTMCell,
-    Recurrent,
     RecurrentCell,
     ReLUElmanCell,
-    load_torch_weights,
 )
+from helpers.models.torch_weights import load_torch_weights
 
 D, H = 3, 5
 CELLS = [ElmanCell, ReLUElmanCell, GatedCell, LectureGRUCell, GRUCell, LSTMCell]

@@ -11,16 +11,16 @@ from helpers.data.batching import windows
 from helpers.data.sources import MarkovSource
 from helpers.inference.evaluation import score_model
 from helpers.learning.training import Training
-from helpers.models.recurrent import (
+from helpers.models.recurrent_cells import (
     ElmanCell,
     GatedCell,
     GRUCell,
     LectureGRUCell,
     LSTMCell,
     ReLUElmanCell,
-    load_torch_weights,
 )
 from helpers.models.recurrent_models import RecurrentClassifier, RecurrentLM
+from helpers.models.torch_weights import load_torch_weights
 
 V, D, H = 4, 3, 5
 CELLS = [ElmanCell, ReLUElmanCell, GatedCell, LectureGRUCell, GRUCell, LSTMCell]

@@ -13,8 +13,9 @@ from helpers.inference.sampling import sample
 from helpers.inference.search import beam_search, greedy
 from helpers.inference.seq2seq_predictor import Seq2SeqPredictor
 from helpers.learning.training import Training
-from helpers.models.recurrent import ElmanCell, GRUCell, LSTMCell, load_torch_weights
+from helpers.models.recurrent_cells import ElmanCell, GRUCell, LSTMCell
 from helpers.models.seq2seq import AdditiveSeq2Seq, BottleneckSeq2Seq, DotProductSeq2Seq
+from helpers.models.torch_weights import load_torch_weights
 
 VS, V, D, H = 7, 6, 3, 4
 PAD, BOS, EOS = 0, 1, 2

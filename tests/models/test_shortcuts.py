@@ -16,14 +16,8 @@ from scipy.optimize import minimize
 from scipy.stats import chi2, chisquare
 
 from helpers.data.parentheses import depths, is_balanced, sample_balanced
-from helpers.data.parentheses_sets import (
-    LabelledSequences,
-    honest_set,
-    lecture_hard_set,
-    lecture_set,
-    lecture_test_set,
-    near_miss_set,
-)
+from helpers.data.parentheses_lecture import lecture_hard_set, lecture_set, lecture_test_set
+from helpers.data.parentheses_sets import LabelledSequences, honest_set, near_miss_set
 from helpers.models.shortcuts import (
     SHORTCUTS,
     adjacent_pairs,

@@ -14,7 +14,7 @@ from helpers.data import parentheses
 from helpers.data.parentheses_sets import honest_set
 from helpers.inference.classification import error
 from helpers.learning.training import Training
-from helpers.models.recurrent import ReLUElmanCell
+from helpers.models.recurrent_cells import ReLUElmanCell
 from helpers.models.recurrent_models import RecurrentClassifier
 from helpers.models.shortcuts import SHORTCUTS
 

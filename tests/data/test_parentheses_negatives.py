@@ -1,0 +1,292 @@
+"""Parentheses that are not balanced: what each kind promises, by enumeration and exact values."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from fractions import Fraction
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from helpers.data.parentheses import are_balanced, depths, is_balanced
+from helpers.data.parentheses_lecture import lecture_test_set
+from helpers.data.parentheses_negatives import (
+    NEGATIVES,
+    colours_exchanged,
+    one_colour_swapped,
+    one_token_moved,
+    random_strings,
+    sample_exchangeable,
+    truncated,
+    wrong_order,
+)
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def shape(sequence, colours: int) -> tuple[bool, ...]:
+    return tuple(symbol < colours for symbol in sequence)
+
+
+def inner(opens) -> list[int]:
+    """Places of closings right after a closing and not right before an opening."""
+    last = len(opens) - 1
+    return [
+        i
+        for i in range(1, last + 1)
+        if not opens[i] and not opens[i - 1] and (i == last or not opens[i + 1])
+    ]
+
+
+def exchangeable(length: int, colours: int) -> list[tuple[tuple[int, ...], list[tuple[int, int]]]]:
+    """All balanced sequences with a pair to exchange, and their pairs, by looking at each string.
+
+    Built shape by shape: the shapes from all strings of two signs, the colours from all products.
+    """
+    found = []
+    for signs in itertools.product((0, 1), repeat=length):
+        if not is_balanced(signs, 1):
+            continue
+        for chosen in itertools.product(range(colours), repeat=length // 2):
+            left, stack, sequence = list(chosen), [], []
+            for sign in signs:
+                if sign == 0:
+                    stack.append(left.pop(0))
+                    sequence.append(stack[-1])
+                else:
+                    sequence.append(2 * colours - 1 - stack.pop())
+            places = inner([sign == 0 for sign in signs])
+            pairs = itertools.combinations(places, 2)
+            pairs = [(i, j) for i, j in pairs if sequence[i] != sequence[j]]
+            if pairs:
+                found.append((tuple(sequence), pairs))
+    return found
+
+
+def both_classes(length: int, colours: int) -> tuple[dict, dict]:
+    """The exact distributions of balanced and of exchanged sequences, as fractions."""
+    sequences = exchangeable(length, colours)
+    of_shape = Counter(shape(sequence, colours) for sequence, _ in sequences)
+    balanced, exchanged = Counter(), Counter()
+    for sequence, pairs in sequences:
+        weight = Fraction(1, len(of_shape) * of_shape[shape(sequence, colours)])
+        balanced[sequence] += weight
+        for i, j in pairs:
+            other = list(sequence)
+            other[i], other[j] = other[j], other[i]
+            exchanged[tuple(other)] += weight / len(pairs)
+    return balanced, exchanged
+
+
+def goodness(rows: torch.Tensor, distribution: dict) -> float:
+    counts = Counter(tuple(row) for row in rows.tolist())
+    assert set(counts) <= set(distribution)
+    keys = list(distribution)
+    expected = [float(distribution[key]) * len(rows) for key in keys]
+    return chisquare([counts[key] for key in keys], expected).pvalue
+
+
+# Each kind
+
+
+bases = {
+    "half": st.integers(3, 12),
+    "colours": st.integers(2, 5),
+    "seed": st.integers(0, 2**32),
+}
+
+
+def drawn(half: int, colours: int, seed: int, name: str):
+    """Ten balanced sequences, what the kind makes of them, as lists; none of that is balanced."""
+    draws = generator(seed)
+    tokens = sample_exchangeable(10, 2 * half, draws, colours)
+    before = tokens.clone()
+    result = NEGATIVES[name](tokens, draws, colours)
+    assert torch.equal(tokens, before)
+    assert result.shape == tokens.shape
+    assert not any(is_balanced(row, colours) for row in result)
+    return list(zip(tokens.tolist(), result.tolist()))
+
+
+@given(**bases)
+@settings(deadline=None, max_examples=30)
+def test_random_strings_and_truncated(half, colours, seed):
+    drawn(half, colours, seed, "random_strings")
+    for _, row in drawn(half, colours, seed, "truncated"):
+        open_now = []
+        for symbol in row:
+            if symbol < colours:
+                open_now.append(symbol)
+            else:
+                assert open_now.pop() + symbol == 2 * colours - 1
+        assert len(open_now) in (2, 4)
+
+
+@given(**bases)
+@settings(deadline=None, max_examples=30)
+def test_wrong_order(half, colours, seed):
+    for base, row in drawn(half, colours, seed, "wrong_order"):
+        assert sorted(row) == sorted(base)
+        assert min(itertools.accumulate(1 if s < colours else -1 for s in row)) < 0
+
+
+@given(**bases)
+@settings(deadline=None, max_examples=30)
+def test_one_colour_swapped(half, colours, seed):
+    for base, row in drawn(half, colours, seed, "one_colour_swapped"):
+        assert sum(a != b for a, b in zip(base, row)) == 1
+        assert shape(row, colours) == shape(base, colours)
+        assert 0 <= min(row) <= max(row) < 2 * colours
+
+
+@given(**bases)
+@settings(deadline=None, max_examples=30)
+def test_one_token_moved(half, colours, seed):
+    for base, row in drawn(half, colours, seed, "one_token_moved"):
+        assert any(
+            base[i] == row[j] and base[:i] + base[i + 1 :] == row[:j] + row[j + 1 :]
+            for i in range(len(base))
+            for j in range(len(base))
+        )
+
+
+@given(**bases)
+@settings(deadline=None, max_examples=60)
+def test_colours_exchanged(half, colours, seed):
+    for base, row in drawn(half, colours, seed, "colours_exchanged"):
+        i, j = [k for k, (a, b) in enumerate(zip(base, row)) if a != b]
+        assert (row[i], row[j]) == (base[j], base[i])
+        assert {i, j} <= set(inner(shape(base, colours)))
+        assert shape(row, colours) == shape(base, colours)
+        with_an_opening = [
+            Counter((a, b) for a, b in itertools.pairwise(s) if min(a, b) < colours)
+            for s in (base, row)
+        ]
+        assert with_an_opening[0] == with_an_opening[1]
+
+
+def test_every_place_and_colour_is_swapped_and_moved():
+    tokens = torch.tensor([[0, 1, 4, 5]]).repeat(20_000, 1)  # 3 colours
+    swapped = one_colour_swapped(tokens, generator(1), 3)
+    outcomes = [(s, 1, 4, 5) for s in (1, 2)] + [(0, s, 4, 5) for s in (0, 2)]
+    outcomes += [(0, 1, s, 5) for s in (3, 5)] + [(0, 1, 4, s) for s in (3, 4)]
+    assert goodness(swapped, dict.fromkeys(outcomes, Fraction(1, 8))) > 1e-3
+    moves = Counter()
+    for i, j in itertools.product(range(4), repeat=2):
+        row = [0, 1, 4, 5]
+        row.insert(j, row.pop(i))
+        moves[tuple(row)] += 0 if is_balanced(row, 3) else 1
+    total = sum(moves.values())
+    distribution = {row: Fraction(n, total) for row, n in moves.items() if n}
+    assert goodness(one_token_moved(tokens, generator(2), 3), distribution) > 1e-3
+
+
+def test_random_strings_and_orders_are_uniform():
+    tokens = torch.tensor([[0, 1]]).repeat(9000, 1)
+    strings = dict.fromkeys([(0, 0), (1, 0), (1, 1)], Fraction(1, 3))
+    assert goodness(random_strings(tokens, generator(1), 1), strings) > 1e-3
+    tokens = torch.tensor([[0, 3, 0, 3]]).repeat(9000, 1)
+    orders = dict.fromkeys([(0, 3, 3, 0), (3, 0, 0, 3), (3, 0, 3, 0), (3, 3, 0, 0)], Fraction(1, 4))
+    assert goodness(wrong_order(tokens, generator(1), 2), orders) > 1e-3
+
+
+def test_truncated_are_beginnings_of_longer_ones():
+    """All beginnings of length 4 of the balanced sequences of length 6 that leave two open."""
+    weights = Counter()
+    for signs in itertools.product((0, 1), repeat=6):
+        if is_balanced(signs, 1):
+            weights[signs[:4]] += not is_balanced(signs[:4], 1)
+    total = sum(weights.values())
+    distribution = {signs: Fraction(n, total) for signs, n in weights.items() if n}
+    tokens = torch.zeros(9000, 4, dtype=torch.long)
+    assert goodness(truncated(tokens, generator(3), 1, cut=2), distribution) > 1e-3
+
+
+# The exchange hides what a count could see
+
+
+@pytest.mark.parametrize(("length", "colours"), [(6, 2), (8, 2), (10, 2), (8, 3)])
+def test_counts_of_neighbours_have_the_same_mean_in_both_classes(length, colours):
+    """Exactly, by enumeration; and so has everything that shape and closings tell together."""
+    balanced, exchanged = both_classes(length, colours)
+    assert sum(balanced.values()) == sum(exchanged.values()) == 1
+    assert not set(balanced) & set(exchanged)
+    means, closings = [], []
+    for distribution in (balanced, exchanged):
+        mean, seen = Counter(), Counter()
+        for sequence, weight in distribution.items():
+            for pair in itertools.pairwise(sequence):
+                mean[pair] += weight
+            seen[tuple(-1 if s < colours else s for s in sequence)] += weight
+        means.append(mean)
+        closings.append(seen)
+    assert means[0] == means[1]
+    assert closings[0] == closings[1]
+
+
+@pytest.mark.parametrize(("length", "colours"), [(6, 3), (8, 2)])
+def test_both_classes_are_drawn_as_described(length, colours):
+    balanced, exchanged = both_classes(length, colours)
+    tokens = sample_exchangeable(20_000, length, generator(5), colours)
+    assert goodness(tokens, balanced) > 1e-3
+    assert goodness(colours_exchanged(tokens, generator(6), colours), exchanged) > 1e-3
+
+
+def test_all_pairs_are_equally_likely():
+    """Four inner closings of the colours 0, 0, 1, 2: five pairs of different colours."""
+    base = (0, 0, 1, 2, 1, 4, 3, 4, 5, 5)
+    outcomes = []
+    for i, j in itertools.combinations(range(6, 10), 2):
+        other = list(base)
+        other[i], other[j] = base[j], base[i]
+        outcomes += [tuple(other)] if base[i] != base[j] else []
+    assert len(outcomes) == 5
+    exchanged = colours_exchanged(torch.tensor([base]).repeat(20_000, 1), generator(8), 3)
+    assert goodness(exchanged, dict.fromkeys(outcomes, Fraction(1, 5))) > 1e-3
+
+
+def test_nothing_to_exchange():
+    with pytest.raises(ValueError, match="sample_exchangeable"):
+        colours_exchanged(torch.tensor([[0, 9, 0, 0, 9, 9]]), generator())
+    for arguments in ((4, 5, None), (7, 5, None), (8, 5, 2)):
+        length, colours, depth = arguments
+        with pytest.raises(ValueError, match="has two inner closings"):
+            sample_exchangeable(3, length, generator(), colours, depth)
+    with pytest.raises(ValueError, match="another colour needs two"):
+        sample_exchangeable(3, 8, generator(), 1)
+
+
+@pytest.mark.parametrize(("length", "depth"), [(6, 3), (12, 3), (12, 6), (40, 4)])
+def test_exchangeable_of_a_given_depth(length, depth):
+    tokens = sample_exchangeable(50, length, generator(1), depth=depth)
+    assert are_balanced(tokens).all()
+    assert set(depths(tokens).amax(1).tolist()) == {depth}
+
+
+# Those of the usual practical
+
+
+def test_shapes_and_colours_of_the_practical_s_wrong_sequences():
+    """At length 8 all shapes that begin high, end at 0 and fall to -1 or -2 are equally likely."""
+    shapes = []
+    for signs in itertools.product((1, -1), repeat=8):
+        heights = list(itertools.accumulate(signs))
+        if signs[0] == 1 and heights[-1] == 0 and min(heights) in (-1, -2):
+            shapes.append(tuple(int(sign == -1) for sign in signs))
+    labelled = lecture_test_set(40_000, generator(2), min_length=8, max_length=8)
+    wrong = labelled.tokens[labelled.labels == 0]
+    assert goodness((wrong >= 5).long(), dict.fromkeys(shapes, Fraction(1, len(shapes)))) > 1e-3
+    for row in wrong[:2000].tolist():
+        openings, stack, spare = [s for s in row if s < 5], [], [1, 2]
+        for symbol in row:
+            if symbol < 5:
+                stack.append(symbol)
+            else:
+                opening = stack.pop() if stack else openings[spare.pop(0)]
+                assert opening + symbol == 9
