@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from helpers.contracts import Predictor
+from helpers.evaluating import evaluating
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,6 @@ def score(predictor: Predictor, tokens: Tensor, text: str | None = None) -> Scor
     return _score(-float(log_p.double().sum()), len(log_p), text)
 
 
-@torch.no_grad()
 def score_model(
     model: nn.Module, tokens: Tensor, length: int, text: str | None = None, batch_size: int = 64
 ) -> Score:
@@ -107,19 +107,18 @@ def score_model(
     if len(tokens) < 2:
         raise ValueError("A text of at least two tokens is needed: the first is only read.")
     device = next(model.parameters()).device
-    was_training, nats = model.training, 0.0
-    model.eval()
     full = (len(tokens) - 1) // length * length
     whole = zip(tokens[:full].view(-1, length), tokens[1 : full + 1].view(-1, length), strict=True)
     pairs = list(whole)
     chunks = [pairs[i : i + batch_size] for i in range(0, len(pairs), batch_size)]
     if full < len(tokens) - 1:
         chunks.append([(tokens[full:-1], tokens[full + 1 :])])
-    for chunk in chunks:
-        inputs, targets = (torch.stack(part).to(device) for part in zip(*chunk, strict=True))
-        logits = model(inputs).flatten(0, 1).float()
-        nats += float(F.cross_entropy(logits, targets.flatten(), reduction="sum"))
-    model.train(was_training)
+    nats = 0.0
+    with evaluating(model):
+        for chunk in chunks:
+            inputs, targets = (torch.stack(part).to(device) for part in zip(*chunk, strict=True))
+            logits = model(inputs).flatten(0, 1).float()
+            nats += float(F.cross_entropy(logits, targets.flatten(), reduction="sum"))
     return _score(nats, len(tokens) - 1, text)
 
 
