@@ -47,6 +47,7 @@ from helpers.course.labs.authoring import (
     with_seeds,
 )
 from helpers.course.refresh import RefreshError
+from helpers.files import write_whole
 
 SOURCES = "notebooks/labs/source"
 RELEASED = "notebooks/labs"
@@ -214,9 +215,7 @@ def _write(notebooks: dict[Path, NotebookNode], folder: Path, execute: bool) -> 
     for path, notebook in tqdm(notebooks.items(), desc="labs", unit="lab", disable=None):
         if execute:
             _execute(notebook, path.name, folder)
-        beside = folder / f".{path.name}.part"
-        beside.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8", newline="\n")
-        os.replace(beside, folder / path.name)
+        write_whole(folder / path.name, nbformat.writes(notebook) + "\n")
         yield folder / path.name
 
 

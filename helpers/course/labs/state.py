@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -13,6 +12,7 @@ from typing import Any
 
 from helpers.course.labs import report
 from helpers.course.labs.submissions import Refused, Submission, read_bytes
+from helpers.files import write_whole
 
 VERSION = 1  # of state.json; another one is marked anew
 FINAL = ("marked", "stopped", "refused")  # what is not tried again
@@ -78,6 +78,4 @@ def _page_names(submissions: Sequence[Submission]) -> dict[str, str]:
 
 
 def _write(path: Path, text: str) -> None:
-    beside = path.with_name(f".{path.name}.part")
-    beside.write_bytes(text.encode("utf-8", "replace"))
-    os.replace(beside, path)
+    write_whole(path, text.encode("utf-8", "replace"))

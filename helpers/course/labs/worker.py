@@ -12,7 +12,6 @@ import asyncio
 import ctypes
 import json
 import logging
-import os
 import re
 import sys
 from contextlib import suppress
@@ -24,6 +23,7 @@ import nbformat
 from helpers.course.labs import report
 from helpers.course.labs.sandbox import GIB, Limits
 from helpers.course.labs.submissions import Refused, align, read_submission, which_lab
+from helpers.files import write_whole
 
 
 def mark(folder: Path) -> dict[str, Any]:
@@ -90,9 +90,7 @@ def main(arguments: list[str]) -> int:
         with suppress(OSError):
             told = re.findall(r"(?m)^(\w*Error: .{1,200})", (folder / "log.txt").read_text("utf-8"))
             result["reason"] = told[0] if told else result["reason"]
-    beside = folder / "result.part"
-    beside.write_text(json.dumps(result), encoding="utf-8")
-    os.replace(beside, folder / "result.json")
+    write_whole(folder / "result.json", json.dumps(result))
     return 0
 
 
