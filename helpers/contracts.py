@@ -16,6 +16,8 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from helpers.token_ids import check_range
+
 
 class Predictor(Protocol):
     """Next-token distributions, one token at a time, for a batch of texts.
@@ -78,12 +80,12 @@ def next_log_probs(predictor: Predictor, context: Sequence[int] | Tensor) -> Ten
     The context may be empty: the distribution over first tokens.
     """
     context = torch.as_tensor(context, dtype=torch.long).flatten()
-    if len(context) and not 0 <= int(context.min()) <= int(context.max()) < predictor.vocab_size:
-        raise ValueError(
-            f"The context holds token ids from {int(context.min())} to {int(context.max())}, but "
-            f"this predictor knows 0 to {predictor.vocab_size - 1}: encode the text with the "
-            "tokenizer that the predictor was made with."
-        )
+    check_range(
+        context,
+        predictor.vocab_size,
+        "The context holds token ids from {low} to {high}, but this predictor knows 0 to {last}: "
+        "encode the text with the tokenizer that the predictor was made with.",
+    )
     tokens = torch.cat([torch.tensor([predictor.bos]), context])[None]  # (1, 1 + T)
     return read_prompt(predictor, tokens, predictor.start(1))[0][0]
 

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from helpers.contracts import Predictor, read_prompt
 from helpers.inference import filters
+from helpers.token_ids import check_range
 
 Tokens = Sequence[int] | Tensor
 
@@ -326,11 +327,8 @@ def _prompts(
             f"batch_size is {batch_size}, and {len(rows)} prompt(s) were given; expected one text "
             "or more, and one prompt for all or one for each."
         )
-    if any(
-        len(row) and not 0 <= int(row.min()) <= int(row.max()) < predictor.vocab_size
-        for row in rows
-    ):
-        raise ValueError(f"The prompt holds ids outside 0 .. {predictor.vocab_size - 1}.")
+    for row in rows:
+        check_range(row, predictor.vocab_size, "The prompt holds ids outside 0 .. {last}.")
     return rows * batch_size if len(rows) == 1 else rows
 
 

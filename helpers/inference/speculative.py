@@ -21,6 +21,7 @@ from torch import Tensor
 
 from helpers.contracts import Predictor, read_prompt, read_tokens
 from helpers.inference.filters import with_temperature
+from helpers.token_ids import check_range
 
 
 @dataclass(frozen=True)
@@ -112,8 +113,7 @@ def speculative_sample(
             f"{lenient}; expected numbers of 0 or more."
         )
     text = torch.as_tensor(prompt, dtype=torch.long).flatten().tolist()
-    if text and not 0 <= min(text) <= max(text) < target.vocab_size:
-        raise ValueError(f"The prompt holds ids outside 0 .. {target.vocab_size - 1}.")
+    check_range(text, target.vocab_size, "The prompt holds ids outside 0 .. {last}.")
 
     end, rounds, drafted = len(text) + length, [], []
     state, unread = target.start(1), [target.bos, *text]

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from helpers.models.recurrent import Recurrent, RecurrentCell, State
-from helpers.models.token_ids import check_ids
+from helpers.token_ids import check_ids
 
 
 class RecurrentClassifier(nn.Module):
