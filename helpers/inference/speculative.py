@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from helpers.contracts import Predictor, read_prompt, read_tokens
+from helpers.contracts import Predictor, back, read_prompt, read_tokens, reads_at_once
 from helpers.inference.filters import with_temperature
 from helpers.token_ids import check_range
 
@@ -166,7 +166,7 @@ def _read(
     predictor: Predictor, tokens: list[int], state: Any
 ) -> tuple[Tensor, Callable[[int], Any]]:
     """Read tokens: log-probabilities (T, V), and a function n -> the state n tokens earlier."""
-    if not hasattr(predictor, "read"):
+    if not reads_at_once(predictor):
         rows, states = [], []
         for token in tokens:
             row, state = predictor.step(torch.tensor([token]), state)
@@ -176,7 +176,7 @@ def _read(
     log_probs, after = read_tokens(predictor, torch.tensor([tokens]), state)
 
     def rewound(n: int) -> Any:
-        earlier = after if n == 0 else after.back(n) if hasattr(after, "back") else None
+        earlier = back(after, n)
         if earlier is None:
             kept = torch.tensor([tokens[: len(tokens) - n]])
             earlier = read_tokens(predictor, kept, state)[1]
