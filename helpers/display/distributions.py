@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch, Patch
 
 from helpers.display.plotting import COLOURS, GREY
+from helpers.display.signs import visible
 
 PALE, STRONG, REMOVED = "#A9CBE3", COLOURS[0], "#D9D9D9"
 _LETTER = 7.9  # the width in points of a monospaced letter of 13 points
-_VISIBLE = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥"})
 # status of a token -> (words, sign, fill, edge, ink, line style)
 STATUSES = {
     "accepted": ("draft, accepted", "✓", "#CFE8DF", "#006B4F", "#000000", "-"),
@@ -78,7 +78,7 @@ def next_token_bars(
     cut = gone > 0
     ax.bar(places[cut], gone[cut], 0.86, bottom=stays[cut], **removed)
     ax.bar(places, new, 0.44, color=STRONG)
-    _axis_of_tokens(ax, [labels[i].translate(_VISIBLE) for i in first], len(rest))
+    _axis_of_tokens(ax, [visible(labels[i]) for i in first], len(rest))
     if len(rest):
         ax.axvline(len(first) - 0.5, color=GREY, lw=1, ls=":", marker="")
         _cut_off(ax, len(first), stays[-1] + gone[-1], new[-1], high)
@@ -116,7 +116,7 @@ def speculative_rounds(
     strange = [status for row in rounds for _, status in row if status not in STATUSES]
     if strange:
         raise ValueError(f"{strange[0]!r} is no status; expected one of {', '.join(STATUSES)}.")
-    shown = [[(token.translate(_VISIBLE), status) for token, status in row] for row in rounds]
+    shown = [[(visible(token), status) for token, status in row] for row in rounds]
     sizes = [[_LETTER * (len(token) + 2) + 16 for token, _ in row] for row in shown]
     width = max(640.0, 230.0 + max(sum(row) + 7 * len(row) for row in sizes))
     top, bottom = 30.0 * bool(title), 34.0 * len(rounds)

@@ -18,7 +18,7 @@ from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path
 
 from helpers.display.plotting import heatmap
-from helpers.display.tokens import SIGNS
+from helpers.display.signs import visible
 
 CMAP = "Blues"  # its lightness falls all the way, and nearly white costs no ink
 ORANGE = "#E69F00"
@@ -136,13 +136,13 @@ def head_grid(
             ax.set_title(name, fontsize=min(12.0, 72 * cell * S / (0.55 * len(name))))
             last = row + 1 == len(layers) or head >= len(layers[row + 1])
             if readable and head == 0:
-                ax.set_yticks(range(T), _visible(queries), fontsize=points)
+                ax.set_yticks(range(T), list(map(visible, queries)), fontsize=points)
             if readable and last:
-                ax.set_xticks(range(S), _visible(keys), fontsize=points, rotation=90)
+                ax.set_xticks(range(S), list(map(visible, keys)), fontsize=points, rotation=90)
     notes = f"\nhatched: {_FORBIDDEN}" if not all(may.all() for may in allowed) else ""
     for place, label, tokens in (("x", xlabel, keys), ("y", ylabel, queries)):
         if not readable:
-            first, final = _visible((tokens[0], tokens[-1]))
+            first, final = map(visible, (tokens[0], tokens[-1]))
             start, end = ("left", "right") if place == "x" else ("top", "bottom")
             label += f", from “{first}” ({start}) to “{final}” ({end})"
         write = figure.supxlabel if place == "x" else figure.supylabel
@@ -249,7 +249,3 @@ def _draw_small(ax: Axes, weights: np.ndarray, allowed: np.ndarray, high: float)
     for spine in ax.spines.values():
         spine.set(visible=True, color="#BBBBBB", lw=0.8)
     return image
-
-
-def _visible(tokens: Sequence[str]) -> list[str]:
-    return [str(token).translate(str.maketrans(SIGNS)) for token in tokens]

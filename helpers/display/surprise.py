@@ -10,7 +10,7 @@ import torch
 from IPython.display import HTML
 from torch import Tensor
 
-from helpers.display.tokens import SIGNS
+from helpers.display.signs import visible
 
 # From light to dark, so that the order is seen in grey and by colour-blind people.
 LEVELS = (  # (bits from here on, background, ink, mark)
@@ -109,7 +109,7 @@ def _box(token: str, bits: float, numbers: bool) -> str:
         title = f"{bits:.2f} bits"
     below = number if numbers else mark
     size = "13px" if numbers else "14px"
-    shown = escape("".join(SIGNS.get(c, c) for c in token)) or "&nbsp;"
+    shown = escape(visible(token)) or "&nbsp;"
     return (
         f'<span title="{title}" style="{_FRAME}; background: {ground}; color: {ink}; '
         f"margin: 1px {int(numbers)}px; padding: 0 {3 if numbers else 1}px; text-align: center; "

@@ -10,9 +10,10 @@ from IPython.display import HTML
 from matplotlib import colormaps
 from torch import Tensor
 
+from helpers.display.signs import visible
+
 # Two shades, told apart in grey too; a border keeps neighbours of one shade apart.
 SHADES = ("#FFF3CC", "#CFE3F5")
-SIGNS = {" ": "␣", "\n": "↵", "\t": "⇥"}
 
 
 def token_strings(tokens: Sequence[bytes]) -> list[str]:
@@ -49,7 +50,7 @@ def token_boxes(
             shade = f"rgb({255 * red:.0f},{255 * green:.0f},{255 * blue:.0f})"
             ink = "#FFFFFF" if share > 0.7 else ink
             below = f'<br><span style="font-size: 11px">{numbers[i]:.1f}</span>'
-        shown = escape("".join(SIGNS.get(c, c) for c in piece)) or "&nbsp;"
+        shown = escape(visible(piece)) or "&nbsp;"
         boxes.append(
             f'<span style="display: inline-block; background: {shade}; color: {ink}; border: 1px '
             "solid #888888; border-radius: 3px; margin: 1px; padding: 0 3px; text-align: center; "
