@@ -10,11 +10,12 @@ import torch
 from torch import Tensor
 
 from helpers.contracts import Predictor
+from helpers.display import palette
 from helpers.display.signs import SIGNS, visible
 from helpers.display.widgets import RUN_ME, driving, panel, show_widget
 from helpers.inference.guessing import GuessingGame, guess_ranks, shannon_bounds
 
-YOU, MODEL = "#0072B2", "#D55E00"
+YOU, MODEL = palette.BLUE, palette.VERMILION
 # Names of symbols that cannot be seen.
 _NAMES = {" ": "space", "\n": "new line", "\t": "tab"}
 

@@ -17,11 +17,11 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path
 
+from helpers.display.palette import HATCHED, ORANGE, THIN
 from helpers.display.plotting import heatmap
 from helpers.display.signs import visible
 
 CMAP = "Blues"  # its lightness falls all the way, and nearly white costs no ink
-ORANGE = "#E69F00"
 _FORBIDDEN = "the mask forbids it"
 _SMALLEST = 6.5  # points; smaller labels cannot be read from the back of a room
 
@@ -242,10 +242,10 @@ def _draw_small(ax: Axes, weights: np.ndarray, allowed: np.ndarray, high: float)
         square = Path.unit_rectangle()
         vertices = (corners + square.vertices).reshape(-1, 2)
         path = Path(vertices, np.tile(square.codes, len(corners)))
-        ax.add_patch(PathPatch(path, fc="#F2F2F2", ec="#8C8C8C", hatch="////", lw=0))
+        ax.add_patch(PathPatch(path, **HATCHED))
     ax.set(xticks=[], yticks=[])
     ax.tick_params(length=0)
     ax.grid(visible=False)
     for spine in ax.spines.values():
-        spine.set(visible=True, color="#BBBBBB", lw=0.8)
+        spine.set(visible=True, color=THIN, lw=0.8)
     return image

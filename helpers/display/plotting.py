@@ -21,14 +21,12 @@ from matplotlib.axis import Axis
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from helpers.display.palette import COLOURS, GREY, HATCHED, LIGHT
 from helpers.display.signs import visible
 
-# Okabe and Ito (2008), "Color Universal Design"; yellow is left out, it fades on a projector.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 LINE_STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 3)), (0, (1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 HATCHES = ("", "///", "...", "xx", "\\\\\\", "++", "--")
-GREY = "#595959"
 
 STYLE: dict[str, Any] = {
     "figure.figsize": (9.0, 4.6),
@@ -51,7 +49,7 @@ STYLE: dict[str, Any] = {
     "axes.spines.right": False,
     "axes.grid": True,
     "axes.axisbelow": True,
-    "grid.color": "#DDDDDD",
+    "grid.color": LIGHT,
     "grid.linewidth": 0.8,
     "image.cmap": "cividis",
     # A marker about every tenth of the axes' diagonal, however many points a curve has.
@@ -135,7 +133,7 @@ def heatmap(
     bar.outline.set_visible(False)
     for row, column in np.argwhere(~finite):
         corner = (column - 0.5, row - 0.5)
-        ax.add_patch(Rectangle(corner, 1, 1, fc="#F2F2F2", ec="#8C8C8C", hatch="////", lw=0))
+        ax.add_patch(Rectangle(corner, 1, 1, **HATCHED))
     if not finite.all():
         ax.set_xlabel(f"{xlabel}\nhatched: {missing}")
     if annotate:
