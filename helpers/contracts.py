@@ -5,16 +5,20 @@ logits (B, T, V); one forward pass scores every position of a text.
 
 A *predictor* is anything that hands out next-token distributions one step at a time: an n-gram, a
 known source, a hidden Markov model, a recurrent network, a GPT with its cache. One sampler, one
-perplexity and one guessing game serve them all.
+perplexity and one guessing game serve them all. ``Predictor`` says what it must have. What it may
+have besides is stated after that, and whoever wants to use it asks here: ``is_distribution``,
+``reads_at_once``, ``scores_texts``, ``back``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 import torch
 from torch import Tensor
+
+from helpers.token_ids import check_range
 
 
 class Predictor(Protocol):
@@ -25,6 +29,8 @@ class Predictor(Protocol):
         bos: the token that stands before every text. It is always the first one that ``step``
             reads, so the first distribution is the one over first tokens. Where ``bos`` equals V
             it can be read but is never predicted.
+        is_distribution: False where a text is given scores that do not sum to 1 (stupid backoff):
+            those have no cross-entropy. It may be left out and is then True.
     """
 
     vocab_size: int
@@ -42,17 +48,63 @@ class Predictor(Protocol):
         ...
 
 
+class ReadsAtOnce(Predictor, Protocol):
+    """A predictor that reads many tokens in one pass."""
+
+    def read(self, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
+        """Tokens (B, T) long -> log-probabilities (B, T, V) in nats and new state, as T steps."""
+        ...
+
+
+class ScoresTexts(Predictor, Protocol):
+    """A predictor that scores a whole text faster than step by step."""
+
+    def log_probs(self, tokens: Tensor) -> Tensor:
+        """Log-probability (T,) in nats of each token of a text, given all before it, as T steps."""
+        ...
+
+
+class Rewinds(Protocol):
+    """A state that still knows earlier ones."""
+
+    def back(self, n: int) -> Any | None:
+        """The state n tokens earlier, or None where that is no longer known."""
+        ...
+
+
+def is_distribution(predictor: Predictor) -> bool:
+    """Whether what it gives to a text is a probability, so that it has a cross-entropy."""
+    return getattr(predictor, "is_distribution", True)
+
+
+def reads_at_once(predictor: Predictor) -> TypeGuard[ReadsAtOnce]:
+    """Whether it reads many tokens in one pass."""
+    return hasattr(predictor, "read")
+
+
+def scores_texts(predictor: Predictor) -> TypeGuard[ScoresTexts]:
+    """Whether it scores a whole text by itself."""
+    return hasattr(predictor, "log_probs")
+
+
+def back(state: Rewinds | Any, n: int) -> Any | None:
+    """The state n tokens earlier, or None where this one no longer knows it or never did."""
+    if n == 0:
+        return state
+    return state.back(n) if hasattr(state, "back") else None
+
+
 def read_tokens(predictor: Predictor, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
     """Read many tokens per text: (log-probabilities (B, T, V) in nats, new state) for (B, T).
 
-    Row t is the distribution after tokens[:, t], as ``step`` would give it. A predictor with a
-    method ``read(tokens, state)`` of this kind reads them in one pass; any other one step by step.
+    Row t is the distribution after tokens[:, t], as ``step`` would give it. A predictor that
+    ``ReadsAtOnce`` reads them in one pass; any other one step by step.
 
     Raises:
         ValueError: tokens of another shape, or none.
     """
     tokens = _check_tokens(tokens)
-    if hasattr(predictor, "read"):
+    if reads_at_once(predictor):
         return predictor.read(tokens, state)
     rows = []
     for column in tokens.unbind(1):
@@ -64,7 +116,7 @@ def read_tokens(predictor: Predictor, tokens: Tensor, state: Any) -> tuple[Tenso
 def read_prompt(predictor: Predictor, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
     """``read_tokens`` for those who need the last distribution only: (B, V) in nats, new state."""
     tokens = _check_tokens(tokens)
-    if hasattr(predictor, "read"):
+    if reads_at_once(predictor):
         log_probs, state = predictor.read(tokens, state)
         return log_probs[:, -1], state
     for column in tokens.unbind(1):
@@ -78,12 +130,12 @@ def next_log_probs(predictor: Predictor, context: Sequence[int] | Tensor) -> Ten
     The context may be empty: the distribution over first tokens.
     """
     context = torch.as_tensor(context, dtype=torch.long).flatten()
-    if len(context) and not 0 <= int(context.min()) <= int(context.max()) < predictor.vocab_size:
-        raise ValueError(
-            f"The context holds token ids from {int(context.min())} to {int(context.max())}, but "
-            f"this predictor knows 0 to {predictor.vocab_size - 1}: encode the text with the "
-            "tokenizer that the predictor was made with."
-        )
+    check_range(
+        context,
+        predictor.vocab_size,
+        "The context holds token ids from {low} to {high}, but this predictor knows 0 to {last}: "
+        "encode the text with the tokenizer that the predictor was made with.",
+    )
     tokens = torch.cat([torch.tensor([predictor.bos]), context])[None]  # (1, 1 + T)
     return read_prompt(predictor, tokens, predictor.start(1))[0][0]
 

@@ -5,8 +5,16 @@ from __future__ import annotations
 import pytest
 import torch
 
-from helpers.contracts import next_log_probs, read_prompt, read_tokens
-from helpers.models.ngram import AddK, MaximumLikelihood
+from helpers.contracts import (
+    back,
+    is_distribution,
+    next_log_probs,
+    read_prompt,
+    read_tokens,
+    reads_at_once,
+    scores_texts,
+)
+from helpers.models.ngram import AddK, MaximumLikelihood, StupidBackoff
 
 
 def test_the_empty_context_asks_for_the_first_token():
@@ -79,3 +87,20 @@ def test_tokens_of_another_shape_are_refused(kind, read):
     for tokens in (torch.tensor([1, 2]), torch.zeros(2, 0, dtype=torch.long)):
         with pytest.raises(ValueError, match=r"The tokens have the shape \(2,"):
             read(predictor, tokens, predictor.start(2))
+
+
+def test_what_a_predictor_may_offer_is_found():
+    plain, ngram, scores = Bigram(), AddK(2), StupidBackoff(2)
+    assert [is_distribution(one) for one in (plain, ngram, scores)] == [True, True, False]
+    assert [reads_at_once(one) for one in (plain, ReadingBigram(), ngram)] == [False, True, False]
+    assert [scores_texts(one) for one in (plain, ReadingBigram(), ngram)] == [False, False, True]
+
+
+def test_a_state_goes_back_as_far_as_it_knows():
+    class State(int):
+        def back(self, n):
+            return State(self - n) if n <= self else None
+
+    assert [back(State(2), n) for n in range(4)] == [2, 1, 0, None]
+    assert back((1, 2), 0) == (1, 2)
+    assert back((1, 2), 1) is None

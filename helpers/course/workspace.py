@@ -10,12 +10,11 @@ folders of ``notebooks/``: every relative link in them leads where it did.
 from __future__ import annotations
 
 import argparse
-import os
-import shutil
 import sys
 from pathlib import Path
 
 from helpers.course.environment import find_root
+from helpers.files import write_whole
 
 
 def released_notebooks(root: Path) -> list[Path]:
@@ -82,12 +81,7 @@ def lay_fresh_copy(root: Path, name: str) -> Path:
 def _copy(source: Path, target: Path) -> None:
     """Copy a file so that an interruption leaves no half-written one."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    beside = target.with_name(f".{target.name}.part")
-    try:
-        shutil.copyfile(source, beside)
-        os.replace(beside, target)
-    finally:
-        beside.unlink(missing_ok=True)
+    write_whole(target, source.read_bytes())
 
 
 def main(arguments: list[str] | None = None) -> int:

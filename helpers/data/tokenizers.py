@@ -17,6 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from helpers.files import write_whole
+
 T = TypeVar("T")
 
 
@@ -165,10 +167,7 @@ def checked_ids(ids: Sequence[int] | Tensor, vocab_size: int) -> list[int]:
 
 def write_saved(path: str | Path, content: dict) -> None:
     """Write a tokenizer's content as readable JSON: whole, or not at all."""
-    path = Path(path)
-    beside = path.with_name(path.name + ".part")
-    beside.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    beside.replace(path)
+    write_whole(Path(path), json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
 
 def read_saved(path: str | Path, kind: str, field: str, form: type[T]) -> T:

@@ -25,6 +25,7 @@ from helpers.data.grammars import uniforms
 from helpers.data.synchronous_grammar import SynchronousGrammar, Tree, phrase
 from helpers.data.translation_lexicon import Lexicon, full_lexicon
 from helpers.data.translation_rules import phrase_rules
+from helpers.token_ids import check_range
 
 IGNORED = -100  # fills up the targets; F.cross_entropy leaves it out of the mean by default
 Links = frozenset[tuple[int, int]]
@@ -199,11 +200,12 @@ class WordVocabulary:
         ids = torch.as_tensor(ids).flatten().tolist()
         if self.eos in ids:
             ids = ids[: ids.index(self.eos)]
-        if ids and not 0 <= min(ids) <= max(ids) < self.vocab_size:
-            raise ValueError(
-                f"The ids go from {min(ids)} to {max(ids)}, expected 0 to {self.vocab_size - 1}: "
-                "decode with the vocabulary that encoded."
-            )
+        check_range(
+            ids,
+            self.vocab_size,
+            "The ids go from {low} to {high}, expected 0 to {last}: decode with the vocabulary "
+            "that encoded.",
+        )
         return tuple(self.words[i] for i in ids if i not in (self.pad, self.bos))
 
     def encode_batch(self, sentences: Sequence[Sequence[str]]) -> Tensor:

@@ -13,11 +13,12 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle, FancyBboxPatch, Polygon
 
+from helpers.display.palette import BLUE, GREEN, GREY, INK, PURPLE, VERMILION
+
 # A step of a sub-layer: what it is called, and the shape of what it hands on, in numbers or words.
 Step = tuple[str, Any]
 
-STREAM, NORM, INK = "#595959", "#009E73", "#222222"
-SUB_LAYERS = ("#0072B2", "#D55E00", "#CC79A7")
+STREAM, NORM, SUB_LAYERS = GREY, GREEN, (BLUE, VERMILION, PURPLE)
 # Lengths in inches: from a fork or an addition to the next box, from box to box, a box's height.
 _ENDS, _STEP, _HEIGHT = 0.68, 0.95, 0.46
 

@@ -8,7 +8,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch
 
-BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#595959"
+from helpers.display.palette import BLUE, GREEN, GREY, THIN, VERMILION
 
 
 def _box(ax: Axes, x: float, y: float, text: str, colour: str) -> None:
@@ -52,7 +52,7 @@ def unrolled(
             _box(ax, t, 0, read, GREEN)
             _arrow(ax, (t, 0.26), (t, 0.74))
         if said is not None:
-            _box(ax, t, 2, said, ORANGE)
+            _box(ax, t, 2, said, VERMILION)
             _arrow(ax, (t, 1.26), (t, 1.74))
     _finish(ax, len(inputs), 2.4, title)
     return ax
@@ -72,7 +72,7 @@ def information_flow(words: Sequence[str], source: int, target: int) -> plt.Figu
             f"source {source} and target {target}; expected 0 <= source < target < {len(words)}."
         )
     figure, axes = plt.subplots(1, 2, figsize=(13, 3.6))
-    thick = {"color": ORANGE, "lw": 3.5}
+    thick = {"color": VERMILION, "lw": 3.5}
     for ax in axes:
         for t, word in enumerate(words):
             ax.text(t, -0.05, word, ha="center", va="center", fontsize=12)
@@ -84,7 +84,7 @@ def information_flow(words: Sequence[str], source: int, target: int) -> plt.Figu
             style = thick if on_path and t > source else {}
             _arrow(axes[0], (t - 0.68, 1), (t - 0.34, 1), **style)
         for earlier in range(t + 1):
-            style = thick if (earlier, t) == (source, target) else {"color": "#BBBBBB", "lw": 0.8}
+            style = thick if (earlier, t) == (source, target) else {"color": THIN, "lw": 0.8}
             _arrow(axes[1], (earlier, 0.2), (t, 0.74), **style)
     steps = target - source + 1
     _finish(axes[0], len(words), 1.4, f"recurrence: {steps} steps, one after another")

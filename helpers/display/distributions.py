@@ -10,17 +10,16 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch, Patch
 
-from helpers.display.plotting import COLOURS, GREY
+from helpers.display import palette
+from helpers.display.signs import visible
 
-PALE, STRONG, REMOVED = "#A9CBE3", COLOURS[0], "#D9D9D9"
 _LETTER = 7.9  # the width in points of a monospaced letter of 13 points
-_VISIBLE = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥"})
 # status of a token -> (words, sign, fill, edge, ink, line style)
 STATUSES = {
-    "accepted": ("draft, accepted", "✓", "#CFE8DF", "#006B4F", "#000000", "-"),
-    "rejected": ("draft, rejected", "✗", "#FBE3D3", "#B34700", "#000000", "--"),
-    "discarded": ("draft, discarded with it", "–", "#F2F2F2", "#8C8C8C", GREY, ":"),
-    "target": ("the target's own", "★", "#00507D", "#00507D", "#FFFFFF", "-"),
+    "accepted": ("draft, accepted", "✓", *palette.GREEN_BOX, "-"),
+    "rejected": ("draft, rejected", "✗", *palette.VERMILION_BOX, "--"),
+    "discarded": ("draft, discarded with it", "–", *palette.GREY_BOX, ":"),
+    "target": ("the target's own", "★", *palette.BLUE_BOX, "-"),
 }
 
 
@@ -72,17 +71,17 @@ def next_token_bars(
     stays, gone, new = (np.append(p[first], p[rest].sum())[: len(places)] for p in parts)
     high = max(1.12 * max(before[first].max(), after[first].max()), high or 0.0)
     ax = plt.subplots(figsize=(10.0, 4.8))[1] if ax is None else ax
-    pale = {"fc": PALE, "ec": "#7F9DB3", "lw": 0.6}
-    removed = {"fc": REMOVED, "ec": "#7A7A7A", "lw": 0.6, "hatch": "///"}
+    pale = {"fc": palette.PALE_BLUE, "ec": palette.FRAME, "lw": 0.6}
+    removed = {"fc": palette.LIGHT, "ec": palette.FRAME, "lw": 0.6, "hatch": "///"}
     ax.bar(places, stays, 0.86, **pale)
     cut = gone > 0
     ax.bar(places[cut], gone[cut], 0.86, bottom=stays[cut], **removed)
-    ax.bar(places, new, 0.44, color=STRONG)
-    _axis_of_tokens(ax, [labels[i].translate(_VISIBLE) for i in first], len(rest))
+    ax.bar(places, new, 0.44, color=palette.BLUE)
+    _axis_of_tokens(ax, [visible(labels[i]) for i in first], len(rest))
     if len(rest):
-        ax.axvline(len(first) - 0.5, color=GREY, lw=1, ls=":", marker="")
+        ax.axvline(len(first) - 0.5, color=palette.GREY, lw=1, ls=":", marker="")
         _cut_off(ax, len(first), stays[-1] + gone[-1], new[-1], high)
-    handles = [Patch(**pale, label=names[0]), Patch(fc=STRONG, label=names[1])]
+    handles = [Patch(**pale, label=names[0]), Patch(fc=palette.BLUE, label=names[1])]
     share = f"all {len(kept):,} tokens kept"
     if not kept.all():
         handles.append(Patch(**removed, label="removed"))
@@ -116,7 +115,7 @@ def speculative_rounds(
     strange = [status for row in rounds for _, status in row if status not in STATUSES]
     if strange:
         raise ValueError(f"{strange[0]!r} is no status; expected one of {', '.join(STATUSES)}.")
-    shown = [[(token.translate(_VISIBLE), status) for token, status in row] for row in rounds]
+    shown = [[(visible(token), status) for token, status in row] for row in rounds]
     sizes = [[_LETTER * (len(token) + 2) + 16 for token, _ in row] for row in shown]
     width = max(640.0, 230.0 + max(sum(row) + 7 * len(row) for row in sizes))
     top, bottom = 30.0 * bool(title), 34.0 * len(rounds)
@@ -135,7 +134,7 @@ def speculative_rounds(
             _token_box(ax, x, y, size, 13 * scale, token, status)
             x += size + 7
         new = sum(status in ("accepted", "target") for _, status in row)
-        ax.text(x + 8, y, f"+{new} {'token' if new == 1 else 'tokens'}", color=GREY, **look)
+        ax.text(x + 8, y, f"+{new} {'token' if new == 1 else 'tokens'}", color=palette.GREY, **look)
     x, found = 4.0, {status for row in rounds for _, status in row}
     for status in (name for name in STATUSES if name in found):
         words = STATUSES[status][0]
@@ -184,7 +183,7 @@ def _cut_off(ax: Axes, place: int, before: float, after: float, high: float) -> 
         ha="center",
         va="bottom",
         fontsize=11,
-        color=GREY,
+        color=palette.GREY,
         annotation_clip=False,
     )
 
@@ -197,7 +196,6 @@ def _token_box(
     box = FancyBboxPatch((x, y - 13), width, 26, boxstyle=style, fc=fill, ec=edge, ls=line, lw=1.6)
     ax.add_patch(box)
     look = {"va": "center", "color": ink, "fontsize": size}
-    ax.text(
-        x + width - 13, y, sign, ha="center", **{**look, "color": edge if ink != "#FFFFFF" else ink}
-    )
+    of_sign = {**look, "color": ink if ink == palette.WHITE else edge}
+    ax.text(x + width - 13, y, sign, ha="center", **of_sign)
     ax.text(x + 7, y, token, ha="left", fontfamily="monospace", **look)

@@ -13,16 +13,17 @@ from dataclasses import dataclass
 from html import escape
 from itertools import islice
 
+from helpers.display import palette
 from helpers.inference.rules import Rules
 
 SECONDS = 0.05  # the least time between two updates of the text that is shown
 # Dark ink on a paper of its own, whatever the theme; the prompt is bold and shaded as well.
-PROMPT_LOOK = "color: #004B75; background: #DCEBF5; font-weight: bold"
-WRITTEN_LOOK = "color: #7A3600; background: #FFFFFF"
+PROMPT_LOOK = f"color: {palette.DARK_BLUE}; background: {palette.PALEST_BLUE}; font-weight: bold"
+WRITTEN_LOOK = f"color: {palette.BROWN}; background: {palette.WHITE}"
 PAPER = (
-    "background: #FFFFFF; border: 1px solid #888888; border-radius: 4px; padding: 10px 14px; "
-    "margin: 6px 0; font: 20px/1.5 sans-serif; white-space: pre-wrap; overflow-wrap: anywhere; "
-    "word-break: normal; min-height: 6em"
+    f"background: {palette.WHITE}; border: 1px solid {palette.FRAME}; border-radius: 4px; "
+    "padding: 10px 14px; margin: 6px 0; font: 20px/1.5 sans-serif; white-space: pre-wrap; "
+    "overflow-wrap: anywhere; word-break: normal; min-height: 6em"
 )
 
 
@@ -148,7 +149,7 @@ def text_html(prompt: str, written: str, at_work: bool = False) -> str:
 def status_html(text: GrowingText) -> str:
     """The status as a sentence; a problem has a sign and a bar, and its traceback folded away."""
     sign = "⚠ " if text.problem else ""
-    bar = "; border-left: 6px solid #D55E00; padding: 2px 10px" if text.problem else ""
+    bar = f"; border-left: 6px solid {palette.VERMILION}; padding: 2px 10px" if text.problem else ""
     folded = ""
     if text.problem and text.details:
         folded = f"<details><summary>Details</summary><pre>{escape(text.details)}</pre></details>"

@@ -10,13 +10,14 @@ import torch
 from torch import Tensor
 
 from helpers.contracts import Predictor
+from helpers.display import palette
+from helpers.display.signs import SIGNS, visible
 from helpers.display.widgets import RUN_ME, driving, panel, show_widget
 from helpers.inference.guessing import GuessingGame, guess_ranks, shannon_bounds
 
-YOU, MODEL = "#0072B2", "#D55E00"
-# Names and signs of symbols that cannot be seen.
+YOU, MODEL = palette.BLUE, palette.VERMILION
+# Names of symbols that cannot be seen.
 _NAMES = {" ": "space", "\n": "new line", "\t": "tab"}
-_SIGNS = {" ": "␣", "\n": "↵", "\t": "⇥"}
 
 
 def guessing_game(
@@ -179,7 +180,7 @@ def transcript_html(game: GuessingGame, ranks: Tensor | None = None) -> str:
             count = game.counts[position - game.start] or "–"
             guess = "" if ranks is None else int(ranks[position])
         columns.append(_column(symbol, count, guess))
-        if symbol in _SIGNS:
+        if symbol in SIGNS:
             words, columns = [*words, columns], []
     if not game.finished:
         columns.append(_column("?", len(game.wrong) + 1, "", hidden=True))
@@ -249,12 +250,12 @@ def _name(symbol: str) -> str:
 
 def _column(symbol: str, count: object, guess: object, hidden: bool = False) -> str:
     look = "border: 2px solid currentColor; border-radius: 4px" if hidden else ""
-    look = "opacity: .35" if symbol in _SIGNS else look
+    look = "opacity: .35" if symbol in SIGNS else look
     small = "font-size: 16px; min-height: 1.2em"
     style = "display: inline-block; width: 1.15em; text-align: center; vertical-align: top"
     return (
         f'<div style="{style}; margin-bottom: 6px">'
-        f'<div style="{look}">{escape(_SIGNS.get(symbol, symbol))}</div>'
+        f'<div style="{look}">{escape(visible(symbol))}</div>'
         f'<div style="{small}; color: {YOU}">{count}</div>'
         f'<div style="{small}; color: {MODEL}">{guess}</div></div>'
     )

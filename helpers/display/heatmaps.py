@@ -17,11 +17,11 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path
 
+from helpers.display.palette import HATCHED, ORANGE, THIN
 from helpers.display.plotting import heatmap
-from helpers.display.tokens import SIGNS
+from helpers.display.signs import visible
 
 CMAP = "Blues"  # its lightness falls all the way, and nearly white costs no ink
-ORANGE = "#E69F00"
 _FORBIDDEN = "the mask forbids it"
 _SMALLEST = 6.5  # points; smaller labels cannot be read from the back of a room
 
@@ -136,13 +136,13 @@ def head_grid(
             ax.set_title(name, fontsize=min(12.0, 72 * cell * S / (0.55 * len(name))))
             last = row + 1 == len(layers) or head >= len(layers[row + 1])
             if readable and head == 0:
-                ax.set_yticks(range(T), _visible(queries), fontsize=points)
+                ax.set_yticks(range(T), list(map(visible, queries)), fontsize=points)
             if readable and last:
-                ax.set_xticks(range(S), _visible(keys), fontsize=points, rotation=90)
+                ax.set_xticks(range(S), list(map(visible, keys)), fontsize=points, rotation=90)
     notes = f"\nhatched: {_FORBIDDEN}" if not all(may.all() for may in allowed) else ""
     for place, label, tokens in (("x", xlabel, keys), ("y", ylabel, queries)):
         if not readable:
-            first, final = _visible((tokens[0], tokens[-1]))
+            first, final = map(visible, (tokens[0], tokens[-1]))
             start, end = ("left", "right") if place == "x" else ("top", "bottom")
             label += f", from “{first}” ({start}) to “{final}” ({end})"
         write = figure.supxlabel if place == "x" else figure.supylabel
@@ -242,14 +242,10 @@ def _draw_small(ax: Axes, weights: np.ndarray, allowed: np.ndarray, high: float)
         square = Path.unit_rectangle()
         vertices = (corners + square.vertices).reshape(-1, 2)
         path = Path(vertices, np.tile(square.codes, len(corners)))
-        ax.add_patch(PathPatch(path, fc="#F2F2F2", ec="#8C8C8C", hatch="////", lw=0))
+        ax.add_patch(PathPatch(path, **HATCHED))
     ax.set(xticks=[], yticks=[])
     ax.tick_params(length=0)
     ax.grid(visible=False)
     for spine in ax.spines.values():
-        spine.set(visible=True, color="#BBBBBB", lw=0.8)
+        spine.set(visible=True, color=THIN, lw=0.8)
     return image
-
-
-def _visible(tokens: Sequence[str]) -> list[str]:
-    return [str(token).translate(str.maketrans(SIGNS)) for token in tokens]

@@ -18,7 +18,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from tqdm.auto import tqdm
 
-from helpers.display import plotting
+from helpers.display import palette, plotting
 from helpers.display.figures import caption_output, figure_output, publish
 
 
@@ -83,13 +83,13 @@ class LiveCurve:
             FigureCanvasAgg(figure)
             axes = figure.subplots(1, 1 + apart, squeeze=False)[0]
             plain = {"marker": "", "linestyle": "-"}
-            axes[0].plot(self.steps, self.losses, color="#9CC3DE", lw=1.2, **plain)
-            axes[0].plot(self.steps, smooth(self.losses), color=plotting.COLOURS[0], **plain)
+            axes[0].plot(self.steps, self.losses, color=palette.PALE_BLUE, lw=1.2, **plain)
+            axes[0].plot(self.steps, smooth(self.losses), color=palette.BLUE, **plain)
             axes[0].lines[-1].set_label("training, running mean")
             axes[0].set(xlabel="step", ylabel=self.ylabel)
             if self.validations:
                 steps, values = zip(*self.validations, strict=True)
-                look = {"color": plotting.COLOURS[1], "marker": "s", "linestyle": "--"}
+                look = {"color": palette.VERMILION, "marker": "s", "linestyle": "--"}
                 axes[-1].plot(steps, values, label="validation", markevery=1, **look)
             if apart:
                 axes[1].set(xlabel="step", ylabel=self.validation_ylabel, title="validation")

@@ -21,13 +21,12 @@ from matplotlib.axis import Axis
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-# Okabe and Ito (2008), "Color Universal Design"; yellow is left out, it fades on a projector.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
+from helpers.display.palette import COLOURS, GREY, HATCHED, LIGHT
+from helpers.display.signs import visible
+
 LINE_STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 3)), (0, (1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 HATCHES = ("", "///", "...", "xx", "\\\\\\", "++", "--")
-GREY = "#595959"
-_VISIBLE = str.maketrans({" ": "␣", "\n": "↵", "\t": "⇥"})
 
 STYLE: dict[str, Any] = {
     "figure.figsize": (9.0, 4.6),
@@ -50,7 +49,7 @@ STYLE: dict[str, Any] = {
     "axes.spines.right": False,
     "axes.grid": True,
     "axes.axisbelow": True,
-    "grid.color": "#DDDDDD",
+    "grid.color": LIGHT,
     "grid.linewidth": 0.8,
     "image.cmap": "cividis",
     # A marker about every tenth of the axes' diagonal, however many points a curve has.
@@ -125,8 +124,8 @@ def heatmap(
         low, high = low or 0.0, 1.0 if high is None else high
     image = ax.imshow(values, cmap=cmap, vmin=low, vmax=high, aspect="equal", interpolation="none")
     size = max(8.0, min(13.0, 330 / max(rows, columns, 1)))
-    visible = _visible if tokens else list
-    _label_cells(ax, visible(row_labels), visible(column_labels), size)
+    shown = _visible if tokens else list
+    _label_cells(ax, shown(row_labels), shown(column_labels), size)
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
     place = "top" if 2 * rows < columns else "right"
     bar = ax.figure.colorbar(image, ax=ax, location=place, fraction=0.05, pad=0.02, shrink=0.9)
@@ -134,7 +133,7 @@ def heatmap(
     bar.outline.set_visible(False)
     for row, column in np.argwhere(~finite):
         corner = (column - 0.5, row - 0.5)
-        ax.add_patch(Rectangle(corner, 1, 1, fc="#F2F2F2", ec="#8C8C8C", hatch="////", lw=0))
+        ax.add_patch(Rectangle(corner, 1, 1, **HATCHED))
     if not finite.all():
         ax.set_xlabel(f"{xlabel}\nhatched: {missing}")
     if annotate:
@@ -358,10 +357,7 @@ def _array(values: Any, name: str) -> np.ndarray:
 
 
 def _visible(labels: Sequence[str], *, only_blank: bool = False) -> list[str]:
-    return [
-        label if only_blank and label.strip() else label.translate(_VISIBLE)
-        for label in map(str, labels)
-    ]
+    return [label if only_blank and label.strip() else visible(label) for label in map(str, labels)]
 
 
 def _word(number: float) -> str:

@@ -17,6 +17,7 @@ from html import escape
 
 import ipywidgets
 
+from helpers.display import palette
 from helpers.display.widgets import driving, panel, show_widget
 
 RIGHT, WRONG = "✓ Right.", "✗ Not yet."
@@ -255,7 +256,7 @@ def markup(text: str) -> str:
 
 def feedback_html(right: bool, words: str) -> str:
     """Feedback in words and a sign, with a coloured bar that only repeats them."""
-    colour = "#009E73" if right else "#D55E00"
+    colour = palette.GREEN if right else palette.VERMILION
     return (
         f'<div style="border-left: 6px solid {colour}; padding: 2px 10px; margin-top: 6px">'
         f"{markup(words)}</div>"

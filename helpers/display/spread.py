@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
+from helpers.display.palette import BLUE, VERMILION
 from helpers.display.plotting import log_axis, reference_lines
 
 
@@ -81,8 +82,8 @@ def dots(
             raise ValueError(f"'{label}' has no runs: give one number or more.")
         # Runs that agree would hide each other: lay them out side by side in the row.
         offsets = np.linspace(-0.22, 0.22, len(values)) if len(values) > 1 else np.zeros(1)
-        ax.plot(values, row + offsets, "o", color="#0072B2", ms=6, alpha=0.7, markevery=1)
-        ax.plot([np.median(values)] * 2, [row - 0.36, row + 0.36], "-", color="#D55E00", lw=3)
+        ax.plot(values, row + offsets, "o", color=BLUE, ms=6, alpha=0.7, markevery=1)
+        ax.plot([np.median(values)] * 2, [row - 0.36, row + 0.36], "-", color=VERMILION, lw=3)
     ax.set_yticks(range(len(runs)), list(runs))
     ax.set_ylim(len(runs) - 0.5, -0.5)
     ax.grid(axis="y", visible=False)

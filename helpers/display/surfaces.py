@@ -13,6 +13,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 
+from helpers.display.palette import HATCHED, VERMILION
+
 CMAP = "Blues"  # from light, a low loss, steadily to dark: readable in grey
 _HALO = [patheffects.withStroke(linewidth=2.5, foreground="white")]
 
@@ -66,8 +68,7 @@ def surface(
     note = ""
     if not finite.all():
         size = np.ptp(alphas), np.ptp(betas)
-        look = {"fc": "#F2F2F2", "ec": "#8C8C8C", "hatch": "////", "lw": 0}
-        ax.add_patch(Rectangle((alphas[0], betas[0]), *size, **look))
+        ax.add_patch(Rectangle((alphas[0], betas[0]), *size, **HATCHED))
         note = "\nhatched: the loss is not finite"
     values = np.ma.masked_where(~finite, losses).T  # rows along y
     below, above = losses[finite].min() < edges[0], losses[finite].max() > edges[-1]
@@ -84,7 +85,7 @@ def surface(
     bar.ax.set_yticklabels([f"{edge:g}" for edge in edges])
     bar.set_label(value_label)
     if alphas[0] <= 0 <= alphas[-1] and betas[0] <= 0 <= betas[-1]:
-        look = {"color": "#D55E00", "mec": "black", "ms": 15, "markevery": 1, "zorder": 5}
+        look = {"color": VERMILION, "mec": "black", "ms": 15, "markevery": 1, "zorder": 5}
         ax.plot(0, 0, ls="", marker="*", **look)
         words = ax.annotate(centre, (0, 0), (9, 5), textcoords="offset points", fontsize=12)
         words.set(path_effects=_HALO, zorder=6)

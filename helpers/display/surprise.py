@@ -10,17 +10,17 @@ import torch
 from IPython.display import HTML
 from torch import Tensor
 
-from helpers.display.tokens import SIGNS
+from helpers.display import palette
+from helpers.display.signs import visible
 
-# From light to dark, so that the order is seen in grey and by colour-blind people.
 LEVELS = (  # (bits from here on, background, ink, mark)
-    (0.0, "#FFFFE0", "#000000", "▁"),
-    (1.0, "#CDEBB5", "#000000", "▂"),
-    (2.0, "#7ECDBB", "#000000", "▄"),
-    (4.0, "#2A7FB8", "#FFFFFF", "▆"),
-    (8.0, "#0B1F5C", "#FFFFFF", "█"),
+    (0.0, palette.STEPS[0], palette.BLACK, "▁"),
+    (1.0, palette.STEPS[1], palette.BLACK, "▂"),
+    (2.0, palette.STEPS[2], palette.BLACK, "▄"),
+    (4.0, palette.STEPS[3], palette.WHITE, "▆"),
+    (8.0, palette.STEPS[4], palette.WHITE, "█"),
 )
-NOTHING = ("#F2F2F2", "#000000", "–")  # for a token that was not predicted
+NOTHING = (palette.LIGHTEST, palette.BLACK, "–")  # for a token that was not predicted
 LONGEST = 30  # tokens in a row that may not be parted by the end of a line
 
 
@@ -96,7 +96,7 @@ def legend_html(numbers: bool = True) -> str:
     return f'<div style="font-size: 15px; margin-top: 6px">{unit}<br>{" ".join(entries)}</div>'
 
 
-_FRAME = "display: inline-block; border: 1px solid #888888; border-radius: 3px"
+_FRAME = f"display: inline-block; border: 1px solid {palette.FRAME}; border-radius: 3px"
 
 
 def _box(token: str, bits: float, numbers: bool) -> str:
@@ -109,7 +109,7 @@ def _box(token: str, bits: float, numbers: bool) -> str:
         title = f"{bits:.2f} bits"
     below = number if numbers else mark
     size = "13px" if numbers else "14px"
-    shown = escape("".join(SIGNS.get(c, c) for c in token)) or "&nbsp;"
+    shown = escape(visible(token)) or "&nbsp;"
     return (
         f'<span title="{title}" style="{_FRAME}; background: {ground}; color: {ink}; '
         f"margin: 1px {int(numbers)}px; padding: 0 {3 if numbers else 1}px; text-align: center; "

@@ -10,9 +10,8 @@ from IPython.display import HTML
 from matplotlib import colormaps
 from torch import Tensor
 
-# Two shades, told apart in grey too; a border keeps neighbours of one shade apart.
-SHADES = ("#FFF3CC", "#CFE3F5")
-SIGNS = {" ": "␣", "\n": "↵", "\t": "⇥"}
+from helpers.display import palette
+from helpers.display.signs import visible
 
 
 def token_strings(tokens: Sequence[bytes]) -> list[str]:
@@ -42,18 +41,18 @@ def token_boxes(
     top = max(numbers, default=0.0) if numbers else 1.0
     boxes = []
     for i, piece in enumerate(pieces):
-        shade, ink, below = SHADES[i % 2], "#000000", ""
+        shade, ink, below = palette.NEIGHBOURS[i % 2], palette.BLACK, ""
         if numbers is not None:
             share = numbers[i] / top if top > 0 else 0.0
             red, green, blue, _ = colormaps["YlGnBu"](0.75 * min(max(share, 0.0), 1.0))
             shade = f"rgb({255 * red:.0f},{255 * green:.0f},{255 * blue:.0f})"
-            ink = "#FFFFFF" if share > 0.7 else ink
+            ink = palette.WHITE if share > 0.7 else ink
             below = f'<br><span style="font-size: 11px">{numbers[i]:.1f}</span>'
-        shown = escape("".join(SIGNS.get(c, c) for c in piece)) or "&nbsp;"
+        shown = escape(visible(piece)) or "&nbsp;"
         boxes.append(
             f'<span style="display: inline-block; background: {shade}; color: {ink}; border: 1px '
-            "solid #888888; border-radius: 3px; margin: 1px; padding: 0 3px; text-align: center; "
-            f'font-family: monospace; font-size: 16px">{shown}{below}</span>'
+            f"solid {palette.FRAME}; border-radius: 3px; margin: 1px; padding: 0 3px; "
+            f'text-align: center; font-family: monospace; font-size: 16px">{shown}{below}</span>'
             + ("<br>" if "\n" in piece else "")
         )
     note = f'<div style="font-size: 13px">Under each token: {escape(unit)}.</div>' if unit else ""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
+from helpers.evaluating import evaluating
 from helpers.models.gpt import GPT, GPTState
 
 LOGITS_AT_ONCE = 2**24  # 128 MiB in float64
@@ -115,7 +114,7 @@ class CachedPredictor:
                 held, least = self.model.start(len(tokens)), again.shape[1] + 1
             room = W - held.length - again.shape[1]
             new, tokens = tokens[:, :room], tokens[:, room:]
-            with _predicting(self.model):
+            with evaluating(self.model), torch.inference_mode():
                 logits, held = self.model.read(torch.cat([again, new], 1), held)
             out.append(_log_softmax(logits[:, again.shape[1] :]))
             state = CachedState(held, least)
@@ -148,28 +147,15 @@ class CachedPredictor:
     def _score(self, windows: Tensor, targets: Tensor) -> Tensor:
         """Log-probabilities (N, n) of targets that follow the last n tokens of each window."""
         device = next(self.model.parameters()).device
-        with _predicting(self.model):
+        with evaluating(self.model), torch.inference_mode():
             logits = self.model(windows.to(device))[:, -targets.shape[1] :]
         return _log_softmax(logits).gather(2, targets[:, :, None])[:, :, 0]
 
 
 def _log_softmax(logits: Tensor) -> Tensor:
-    return logits.cpu().double().log_softmax(-1)
+    """Log-probabilities in nats, on the CPU, of logits that were computed in inference mode.
 
-
-@contextmanager
-def _predicting(model: nn.Module) -> Iterator[None]:
-    """No gradients and no dropout; the mode is restored at the end.
-
-    Inference mode is a few percent faster than ``no_grad``. Its tensors cannot take part in
-    gradients later on; what leaves this module has gone through ``_log_softmax`` outside of it.
+    That mode is a few percent faster than ``no_grad``, but its tensors cannot take part in
+    gradients later on; what is made of them here, outside of it, can.
     """
-    was_training = model.training
-    if was_training:  # walking through all modules costs as much as a small layer
-        model.eval()
-    try:
-        with torch.inference_mode():
-            yield
-    finally:
-        if was_training:
-            model.train()
+    return logits.cpu().double().log_softmax(-1)

@@ -10,22 +10,19 @@ from torch import Tensor, nn
 from helpers.data.parentheses import COLOURS, count_shapes
 from helpers.data.parentheses_negatives import KINDS
 from helpers.data.parentheses_sets import LabelledSequences, honest_set
+from helpers.evaluating import evaluating
 
 _CELL = 64 * 1024  # symbols read in one pass
 
 
-@torch.no_grad()
 def classify(model: nn.Module, tokens: Tensor) -> Tensor:
     """The class (N,) that a model gives to each row of tokens (N, L): the largest of its logits.
 
     Dropout is off; the model is left in the mode that it was in.
     """
-    was_training = model.training
-    model.eval()
     rows = max(1, _CELL // tokens.shape[1])
-    classes = torch.cat([model(part).argmax(1) for part in tokens.split(rows)])
-    model.train(was_training)
-    return classes
+    with evaluating(model):
+        return torch.cat([model(part).argmax(1) for part in tokens.split(rows)])
 
 
 def error(model: nn.Module, labelled: LabelledSequences) -> float:

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from helpers.contracts import Predictor
+from helpers.contracts import Predictor, is_distribution, scores_texts
+from helpers.evaluating import evaluating
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def log_probs(predictor: Predictor, tokens: Tensor) -> Tensor:
 
     A model's own ``log_probs`` is used where it has one (an n-gram scores a text at once).
     """
-    if not getattr(predictor, "is_distribution", True):
+    if not is_distribution(predictor):
         raise ValueError(
             f"{type(predictor).__name__} gives scores that do not sum to 1, so it has no "
             "cross-entropy and no perplexity."
@@ -78,7 +79,7 @@ def log_probs(predictor: Predictor, tokens: Tensor) -> Tensor:
     tokens = torch.as_tensor(tokens, dtype=torch.long).flatten()
     if not len(tokens):
         raise ValueError("There is no token to score: the text is empty.")
-    if hasattr(predictor, "log_probs"):
+    if scores_texts(predictor):
         return predictor.log_probs(tokens)
     state, read, out = predictor.start(1), torch.tensor([predictor.bos]), []
     for token in tokens:
@@ -94,7 +95,6 @@ def score(predictor: Predictor, tokens: Tensor, text: str | None = None) -> Scor
     return _score(-float(log_p.double().sum()), len(log_p), text)
 
 
-@torch.no_grad()
 def score_model(
     model: nn.Module, tokens: Tensor, length: int, text: str | None = None, batch_size: int = 64
 ) -> Score:
@@ -107,19 +107,18 @@ def score_model(
     if len(tokens) < 2:
         raise ValueError("A text of at least two tokens is needed: the first is only read.")
     device = next(model.parameters()).device
-    was_training, nats = model.training, 0.0
-    model.eval()
     full = (len(tokens) - 1) // length * length
     whole = zip(tokens[:full].view(-1, length), tokens[1 : full + 1].view(-1, length), strict=True)
     pairs = list(whole)
     chunks = [pairs[i : i + batch_size] for i in range(0, len(pairs), batch_size)]
     if full < len(tokens) - 1:
         chunks.append([(tokens[full:-1], tokens[full + 1 :])])
-    for chunk in chunks:
-        inputs, targets = (torch.stack(part).to(device) for part in zip(*chunk, strict=True))
-        logits = model(inputs).flatten(0, 1).float()
-        nats += float(F.cross_entropy(logits, targets.flatten(), reduction="sum"))
-    model.train(was_training)
+    nats = 0.0
+    with evaluating(model):
+        for chunk in chunks:
+            inputs, targets = (torch.stack(part).to(device) for part in zip(*chunk, strict=True))
+            logits = model(inputs).flatten(0, 1).float()
+            nats += float(F.cross_entropy(logits, targets.flatten(), reduction="sum"))
     return _score(nats, len(tokens) - 1, text)
 
 

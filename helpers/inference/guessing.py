@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from helpers.contracts import Predictor
+from helpers.token_ids import check_range
 
 
 @torch.no_grad()
@@ -35,11 +36,12 @@ def guess_ranks(predictor: Predictor, tokens: Tensor) -> Tensor:
     if tokens.dim() not in (1, 2):
         raise ValueError(f"Give tokens of shape (T,) or (B, T); these have {tuple(tokens.shape)}.")
     vocab_size = predictor.vocab_size
-    if tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) < vocab_size:
-        raise ValueError(
-            f"The text holds token ids from {int(tokens.min())} to {int(tokens.max())}, but this "
-            f"predictor knows 0 to {vocab_size - 1}: encode the text with its tokenizer."
-        )
+    check_range(
+        tokens,
+        vocab_size,
+        "The text holds token ids from {low} to {high}, but this predictor knows 0 to {last}: "
+        "encode the text with its tokenizer.",
+    )
     batch = tokens.view(-1, tokens.shape[-1])  # (B, T)
     ranks = torch.empty_like(batch)
     state = predictor.start(len(batch))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from helpers.evaluating import evaluating
 from helpers.models.recurrent_models import RecurrentLM
 from helpers.models.sequence_layout import State
 
@@ -54,12 +55,10 @@ class NeuralPredictor:
             out.append(log_p.gather(1, targets[:, None])[:, 0])
         return torch.cat(out)
 
-    @torch.no_grad()
     def _log_softmax(self, tokens: Tensor) -> Tensor:
-        was_training, device = self.model.training, next(self.model.parameters()).device
-        self.model.eval()
-        logits = self.model(tokens.to(device))
-        self.model.train(was_training)
+        device = next(self.model.parameters()).device
+        with evaluating(self.model):
+            logits = self.model(tokens.to(device))
         return logits.cpu().double().log_softmax(-1)
 
 
@@ -108,12 +107,8 @@ class RecurrentPredictor:
             out.append(log_p[0].gather(1, targets[:, None])[:, 0])
         return torch.cat(out)
 
-    @torch.no_grad()
     def _read(self, tokens: Tensor, state: tuple[State, ...]) -> tuple[Tensor, tuple[State, ...]]:
-        was_training, device = self.model.training, next(self.model.parameters()).device
-        self.model.eval()
-        try:
+        device = next(self.model.parameters()).device
+        with evaluating(self.model):
             logits, state = self.model.read(tokens.to(device), state)
-        finally:
-            self.model.train(was_training)
         return logits.cpu().double().log_softmax(-1), state

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from helpers.contracts import Predictor
+from helpers.token_ids import check_range
 
 Tokens: TypeAlias = Sequence[int] | Tensor
 
@@ -36,11 +37,8 @@ def prompt_rows(
             f"batch_size is {batch_size}, and {len(rows)} prompt(s) were given; expected one text "
             "or more, and one prompt for all or one for each."
         )
-    if any(
-        len(row) and not 0 <= int(row.min()) <= int(row.max()) < predictor.vocab_size
-        for row in rows
-    ):
-        raise ValueError(f"The prompt holds ids outside 0 .. {predictor.vocab_size - 1}.")
+    for row in rows:
+        check_range(row, predictor.vocab_size, "The prompt holds ids outside 0 .. {last}.")
     return rows * batch_size if len(rows) == 1 else rows
 
 

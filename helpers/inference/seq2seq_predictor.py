@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import torch
 from torch import Tensor
 
+from helpers.evaluating import evaluating
 from helpers.models.seq2seq import Memory, Seq2Seq
 from helpers.models.sequence_layout import State
 
@@ -37,7 +35,6 @@ class Seq2SeqPredictor:
         self.model, self.source = model, source.view(-1, source.shape[-1])
         self.vocab_size, self.bos = model.vocab_size, model.bos
 
-    @torch.no_grad()
     def start(self, batch_size: int) -> tuple[Memory, State]:
         """Read the source: what the encoder hands over, and the decoder's state.
 
@@ -52,25 +49,14 @@ class Seq2SeqPredictor:
                 f"This predictor has {len(source)} sources, one for each text, but was asked for "
                 f"{batch_size} texts: give it one source, or decode as many texts as sources."
             )
-        with _evaluating(self.model):
+        with evaluating(self.model):
             memory = self.model.encode(source.expand(batch_size, -1))
         return memory, memory.state
 
-    @torch.no_grad()
     def step(self, tokens: Tensor, state: tuple[Memory, State]) -> tuple[Tensor, tuple]:
         """Read tokens (B,): log-probabilities (B, V) in nats of the next, and the new state."""
         memory, s = state
         tokens = torch.as_tensor(tokens, dtype=torch.long)[:, None].to(memory.keys.device)
-        with _evaluating(self.model):
+        with evaluating(self.model):
             logits, s = self.model.read(tokens, memory, s)
         return logits[:, 0].cpu().double().log_softmax(-1), (memory, s)
-
-
-@contextmanager
-def _evaluating(model: Seq2Seq) -> Iterator[None]:
-    was_training = model.training
-    model.eval()
-    try:
-        yield
-    finally:
-        model.train(was_training)

@@ -19,9 +19,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from helpers.contracts import Predictor, read_prompt, read_tokens
+from helpers.contracts import Predictor, back, read_prompt, read_tokens, reads_at_once
 from helpers.inference.filters import token_probabilities
 from helpers.inference.rules import AS_PREDICTED, Rules
+from helpers.token_ids import check_range
 
 
 @dataclass(frozen=True)
@@ -114,8 +115,7 @@ def speculative_sample(
             "more."
         )
     text = torch.as_tensor(prompt, dtype=torch.long).flatten().tolist()
-    if text and not 0 <= min(text) <= max(text) < target.vocab_size:
-        raise ValueError(f"The prompt holds ids outside 0 .. {target.vocab_size - 1}.")
+    check_range(text, target.vocab_size, "The prompt holds ids outside 0 .. {last}.")
 
     end, rounds, drafted = len(text) + length, [], []
     state, unread = target.start(1), [target.bos, *text]
@@ -168,7 +168,7 @@ def _read(
     predictor: Predictor, tokens: list[int], state: Any
 ) -> tuple[Tensor, Callable[[int], Any]]:
     """Read tokens: log-probabilities (T, V), and a function n -> the state n tokens earlier."""
-    if not hasattr(predictor, "read"):
+    if not reads_at_once(predictor):
         rows, states = [], []
         for token in tokens:
             row, state = predictor.step(torch.tensor([token]), state)
@@ -178,7 +178,7 @@ def _read(
     log_probs, after = read_tokens(predictor, torch.tensor([tokens]), state)
 
     def rewound(n: int) -> Any:
-        earlier = after if n == 0 else after.back(n) if hasattr(after, "back") else None
+        earlier = back(after, n)
         if earlier is None:
             kept = torch.tensor([tokens[: len(tokens) - n]])
             earlier = read_tokens(predictor, kept, state)[1]

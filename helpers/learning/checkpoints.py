@@ -21,6 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from helpers.files import write_whole
 from helpers.learning import storage
 from helpers.learning.storage import CheckpointError
 from helpers.learning.training import Training
@@ -78,8 +79,8 @@ def save_model(
     # The new weights wait under a name of their own until config.json, which knows their hash,
     # has been replaced: whenever this is cut off, the old model or the new one is complete.
     waiting = _waiting(folder, digest)
-    storage.write(waiting, weights)
-    storage.write(folder / _CONFIG, config)
+    write_whole(waiting, weights)
+    write_whole(folder / _CONFIG, config)
     os.replace(waiting, folder / _WEIGHTS)
     for left_over in folder.glob(_waiting(folder, "*").name):
         left_over.unlink()
@@ -161,7 +162,7 @@ def save(
         if isinstance(training.model, GPT):
             save_model(part, training.model, {"step": step})  # so that load_model can open it
         else:
-            storage.write(part / _WEIGHTS, storage.tensor_bytes(storage.tensors_of(training.model)))
+            write_whole(part / _WEIGHTS, storage.tensor_bytes(storage.tensors_of(training.model)))
         tensors: dict[str, Tensor] = {}
         state = {
             "format": FORMAT,
@@ -170,10 +171,10 @@ def save(
             "notes": dict(notes or {}),
             "training": storage.pack(training.state_dict(), "training", tensors),
         }
-        storage.write(part / _OPTIMIZERS, storage.tensor_bytes(tensors))
-        storage.write(part / _STATE, storage.json_bytes(state, "state"))
+        write_whole(part / _OPTIMIZERS, storage.tensor_bytes(tensors))
+        write_whole(part / _STATE, storage.json_bytes(state, "state"))
         hashes = {p.name: storage.sha256(p.read_bytes()) for p in part.iterdir()}
-        storage.write(
+        write_whole(
             part / _MANIFEST,
             storage.json_bytes({"format": FORMAT, "sha256": hashes}, "list of files"),
         )

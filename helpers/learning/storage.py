@@ -1,4 +1,4 @@
-"""Files that are either there and whole or not there: safetensors and JSON, written all at once."""
+"""What a checkpoint's files hold, safetensors and JSON, and how they are read."""
 
 from __future__ import annotations
 
@@ -16,19 +16,6 @@ from torch import Tensor, nn
 
 class CheckpointError(ValueError):
     """A model folder or a checkpoint that cannot be used; the message says why and what to do."""
-
-
-def write(path: Path, content: bytes) -> None:
-    """Write a file all at once: it is complete on the disk before it gets its name."""
-    beside = path.with_name(f".{path.name}.part")
-    try:
-        with open(beside, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def sync_names(folder: Path) -> None:

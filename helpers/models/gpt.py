@@ -20,7 +20,7 @@ from helpers.models.blocks import FeedForward, GatedFeedForward, LayerNorm, PreN
 from helpers.models.kv_cache import KVCache
 from helpers.models.ngram_embedding import HashedNGrams
 from helpers.models.positions import LearnedPositions, RotaryPositions
-from helpers.models.token_ids import check_ids
+from helpers.token_ids import check_ids
 
 
 def squared_relu(x: Tensor) -> Tensor:

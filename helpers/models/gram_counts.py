@@ -15,6 +15,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from helpers.token_ids import check_range
+
 Ints = NDArray[np.int64]
 
 
@@ -136,11 +138,12 @@ class NGramCounts:
     def _stream(self, tokens: Tensor) -> Ints:
         """The text with the start mark before each sentence, as int64."""
         ids = torch.as_tensor(tokens).flatten().numpy().astype(np.int64)
-        if len(ids) and not 0 <= ids.min() <= ids.max() < self.vocab_size:
-            raise ValueError(
-                f"The text holds token ids from {ids.min()} to {ids.max()}, but the vocabulary has "
-                f"ids 0 to {self.vocab_size - 1}: encode it with the tokenizer of this model."
-            )
+        check_range(
+            ids,
+            self.vocab_size,
+            "The text holds token ids from {low} to {high}, but the vocabulary has ids 0 to "
+            "{last}: encode it with the tokenizer of this model.",
+        )
         starts = [0] if self.end is None else [0, *(np.flatnonzero(ids[:-1] == self.end) + 1)]
         return np.insert(ids, starts, self.bos)
 

@@ -23,6 +23,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from helpers.token_ids import check_range
+
 
 @dataclass(frozen=True)
 class ExpectedCounts:
@@ -183,11 +185,12 @@ class HiddenMarkovModel:
         tokens = torch.as_tensor(tokens, dtype=torch.long).flatten()
         if not len(tokens):
             raise ValueError("The text holds no tokens: give it one or more.")
-        if not 0 <= int(tokens.min()) <= int(tokens.max()) < self.vocab_size:
-            raise ValueError(
-                f"The text holds token ids from {int(tokens.min())} to {int(tokens.max())}, but "
-                f"this model knows 0 to {self.vocab_size - 1}: give it the vocab_size of the text."
-            )
+        check_range(
+            tokens,
+            self.vocab_size,
+            "The text holds token ids from {low} to {high}, but this model knows 0 to {last}: give "
+            "it the vocab_size of the text.",
+        )
         return tokens
 
 

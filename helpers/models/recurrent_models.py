@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from helpers.models.recurrent import Recurrent
 from helpers.models.recurrent_cells import RecurrentCell
 from helpers.models.sequence_layout import State
-from helpers.models.token_ids import check_ids
+from helpers.token_ids import check_ids
 
 
 class RecurrentClassifier(nn.Module):

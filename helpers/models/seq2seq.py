@@ -30,6 +30,7 @@ from helpers.models.attention import AdditiveAttention, DotProductAttention
 from helpers.models.recurrent import Recurrent
 from helpers.models.recurrent_cells import RecurrentCell
 from helpers.models.sequence_layout import State, each
+from helpers.token_ids import check_range
 
 
 class Memory(NamedTuple):
@@ -154,12 +155,12 @@ class Seq2Seq(nn.Module):
                 f"{name} has the shape {tuple(tokens.shape)} and the type {tokens.dtype}; expected "
                 "one row of whole-number token ids for each sentence, at least one id each."
             )
-        low, high = (int(end) for end in tokens.aminmax())
-        if low < 0 or high >= embedding.num_embeddings:
-            raise ValueError(
-                f"The ids in {name} go from {low} to {high}; expected 0 to "
-                f"{embedding.num_embeddings - 1}: encode it with the vocabulary of that language."
-            )
+        check_range(
+            tokens,
+            embedding.num_embeddings,
+            f"The ids in {name} go from {{low}} to {{high}}; expected 0 to {{last}}: encode it "
+            "with the vocabulary of that language.",
+        )
         return self.dropout(embedding(tokens))
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 from torch import Tensor, nn
+
+from helpers.evaluating import evaluating
 
 
 def record_shapes(model: nn.Module, *inputs: Any, **options: Any) -> dict[str, tuple[int, ...]]:
@@ -25,7 +26,6 @@ def record_shapes(model: nn.Module, *inputs: Any, **options: Any) -> dict[str, t
         function or a bare parameter is no part and has no name.
     """
     shapes: dict[str, tuple[int, ...]] = {}
-    modes = [(part, part.training) for part in model.modules()]
     hooks = []
 
     def note(name: str):
@@ -40,14 +40,11 @@ def record_shapes(model: nn.Module, *inputs: Any, **options: Any) -> dict[str, t
     try:
         for name, part in model.named_modules():
             hooks.append(part.register_forward_hook(note(name)))
-        model.eval()
-        with torch.no_grad():
+        with evaluating(model):
             model(*inputs, **options)
     finally:
         for hook in hooks:
             hook.remove()
-        for part, training in modes:
-            part.training = training
     return shapes
 
 

@@ -11,7 +11,7 @@ from torch.nn import functional as F
 from helpers.models.attention import MultiHeadAttention
 from helpers.models.blocks import FeedForward, LayerNorm, PreNormBlock
 from helpers.models.positions import RelativePositions
-from helpers.models.token_ids import check_ids
+from helpers.token_ids import check_ids
 
 
 class Transformer(nn.Module):

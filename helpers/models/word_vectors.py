@@ -23,6 +23,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from helpers.token_ids import check_range
+
 
 class SkipGram(nn.Module):
     """Two vectors for each word: one as the centre of a window, one as a word of the context.
@@ -118,8 +120,7 @@ def skip_gram_batches(
         ValueError: the text is too short for one batch, or holds ids outside the vocabulary.
     """
     tokens = torch.as_tensor(tokens, dtype=torch.long).flatten()
-    if len(tokens) and not 0 <= int(tokens.min()) <= int(tokens.max()) < vocab_size:
-        raise ValueError(f"The text holds ids outside 0 .. {vocab_size - 1}.")
+    check_range(tokens, vocab_size, "The text holds ids outside 0 .. {last}.")
     counts = torch.bincount(tokens, minlength=vocab_size)
     keep = keep_probabilities(counts, threshold)[tokens]
     cumulative = noise_distribution(counts).cumsum(0)

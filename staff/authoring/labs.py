@@ -12,6 +12,7 @@ from jupyter_client.kernelspec import NATIVE_KERNEL_NAME
 from nbformat import NotebookNode
 from tqdm import tqdm
 
+from helpers.files import write_whole
 from staff.authoring.cells import read_notebook
 from staff.authoring.student_version import student_version, with_seeds
 from staff.notebooks import notebook_rules, refresh
@@ -83,9 +84,7 @@ def write_labs(notebooks: dict[Path, NotebookNode], folder: Path, execute: bool)
     for path, notebook in tqdm(notebooks.items(), desc="labs", unit="lab", disable=None):
         if execute:
             _execute(notebook, path.name, folder)
-        beside = folder / f".{path.name}.part"
-        beside.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8", newline="\n")
-        os.replace(beside, folder / path.name)
+        write_whole(folder / path.name, nbformat.writes(notebook) + "\n")
         yield folder / path.name
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from helpers.files import write_whole
 from staff.marking import report
 from staff.marking.submissions import Refused, Submission, read_bytes
 
@@ -78,6 +78,4 @@ def _page_names(submissions: Sequence[Submission]) -> dict[str, str]:
 
 
 def _write(path: Path, text: str) -> None:
-    beside = path.with_name(f".{path.name}.part")
-    beside.write_bytes(text.encode("utf-8", "replace"))
-    os.replace(beside, path)
+    write_whole(path, text.encode("utf-8", "replace"))

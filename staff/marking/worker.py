@@ -12,7 +12,6 @@ import asyncio
 import ctypes
 import json
 import logging
-import os
 import re
 import sys
 from contextlib import suppress
@@ -21,6 +20,7 @@ from typing import Any
 
 import nbformat
 
+from helpers.files import write_whole
 from staff.marking import report
 from staff.marking.limits import GIB, Limits
 from staff.marking.submissions import Refused, align, read_submission, which_lab
@@ -90,9 +90,7 @@ def main(arguments: list[str]) -> int:
         with suppress(OSError):
             told = re.findall(r"(?m)^(\w*Error: .{1,200})", (folder / "log.txt").read_text("utf-8"))
             result["reason"] = told[0] if told else result["reason"]
-    beside = folder / "result.part"
-    beside.write_text(json.dumps(result), encoding="utf-8")
-    os.replace(beside, folder / "result.json")
+    write_whole(folder / "result.json", json.dumps(result))
     return 0
 
 

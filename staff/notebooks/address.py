@@ -11,7 +11,6 @@ only; outputs stay as they are.
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from pathlib import Path
 import nbformat
 
 from helpers.course.environment import find_root
+from helpers.files import write_whole
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -139,9 +139,7 @@ def write_address(root: Path, address: Address) -> list[Path]:
         changes[path] = _in_notebook(path, name, address)
     changes = {path: text for path, text in changes.items() if text != path.read_text("utf-8")}
     for path, text in changes.items():
-        beside = path.with_name(f".{path.name}.part")
-        beside.write_text(text, encoding="utf-8", newline="\n")
-        os.replace(beside, path)
+        write_whole(path, text)
     return list(changes)
 
 

@@ -25,6 +25,7 @@ from nbformat import NotebookNode
 
 from helpers.course.environment import find_root
 from helpers.course.workspace import find_notebook, released_notebooks
+from helpers.files import write_whole
 from staff.notebooks.notebook_rules import (
     WIDGET_TAG,
     WIDGET_VIEW,
@@ -58,9 +59,7 @@ def refresh(path: Path, timeout: int = TIMEOUT) -> bool:
     text = nbformat.writes(notebook) + "\n"
     if text == path.read_text(encoding="utf-8"):
         return False
-    beside = path.with_name(f".{path.name}.part")
-    beside.write_text(text, encoding="utf-8", newline="\n")
-    os.replace(beside, path)
+    write_whole(path, text)
     return True
 
 

@@ -26,8 +26,8 @@ from helpers.models.costs import (
 )
 from helpers.models.gpt import GPT, GPTConfig
 from helpers.models.positions import LearnedPositions
-from helpers.models.token_ids import check_ids
 from helpers.models.transformer import Transformer
+from helpers.token_ids import check_ids
 
 V, D, H, L, LONGEST = 11, 16, 4, 2, 32
 SIZES = {"d_model": D, "n_heads": H, "n_layers": L, "max_length": LONGEST}
