@@ -17,10 +17,11 @@ from torch.nn import functional as F
 
 from helpers.models.attention import MultiHeadAttention
 from helpers.models.blocks import FeedForward, GatedFeedForward, LayerNorm, PreNormBlock, RMSNorm
+from helpers.models.input_embedding import InputEmbedding
 from helpers.models.kv_cache import KVCache
 from helpers.models.ngram_embedding import HashedNGrams
 from helpers.models.positions import LearnedPositions, RotaryPositions
-from helpers.token_ids import check_ids
+from helpers.models.stack import TransformerStack
 
 
 def squared_relu(x: Tensor) -> Tensor:
@@ -170,18 +171,14 @@ class GPTState:
         return GPTState(self.tokens[:, :length], self.cache.cut(length))
 
 
-class GPT(nn.Module):
+class GPT(TransformerStack):
     """Token embeddings, L pre-norm blocks, a final norm, and the output.
 
     x_t = E[token_t] + P_t,   x <- block_L(... block_1(x)),   logits = E norm(x)
 
     with P = 0 for rotary positions, which act inside the attention, and with a matrix of its own as
-    the output if the model is not tied. With ``last_tokens`` = n,
-
-        x_t = E_0[token_t] + E_1[token_{t-1}] + ... + E_{n-1}[token_{t-n+1}] + P_t,
-
-    where tokens before the text count as zero and E_0 is the tied one. With ``ngrams``, x_t gets
-    the vectors of ``HashedNGrams`` too.
+    the output if the model is not tied. With ``last_tokens`` or ``ngrams`` above 1 more is added to
+    x_t: see ``InputEmbedding``.
 
     A neural language model in the course's sense: tokens (B, T) -> logits (B, T, V). Nothing stands
     for "before the text": every text begins with a token that all of them begin with, such as a
@@ -202,46 +199,20 @@ class GPT(nn.Module):
     """
 
     def __init__(self, config: GPTConfig) -> None:
-        super().__init__()
-        self.config, self.vocab_size = config, config.vocab_size
-        V, D = config.vocab_size, config.d_model
-        self.embedding = nn.Embedding(V, D)  # E_0
-        self.earlier = nn.ModuleList(nn.Embedding(V, D) for _ in range(config.last_tokens - 1))
-        self.ngrams = (
-            HashedNGrams(V, D, config.ngrams, config.ngram_rows, config.ngram_dropout)
-            if config.ngrams > 1
-            else None
-        )
-        learned = config.positions == "learned"
-        self.positions = LearnedPositions(config.max_length, D) if learned else None
-        self.dropout = nn.Dropout(config.dropout)
-        self.blocks = nn.ModuleList(_block(config) for _ in range(config.n_layers))
-        self.norm = _norm(config)(D)
-        self.output = None if config.tied else nn.Linear(D, V, bias=False)
-        self._start_weights()
-
-    def forward(self, tokens: Tensor) -> Tensor:
-        """Logits (B, T, V) of the tokens that follow each position of tokens (B, T).
-
-        Raises:
-            ValueError: ids out of range, or more tokens than learned positions.
-        """
-        x = self._embed(tokens)  # (B, T, D)
-        for block in self.blocks:
-            x = block(x, causal=True)
-        return self._logits(x)
-
-    def weights(self, tokens: Tensor) -> list[Tensor]:
-        """The attention weights of every layer, (B, H, T, T) each; raises as ``forward`` does.
-
-        Row t of a head holds what position t looks at and sums to 1. Without dropout, they are the
-        weights that ``forward`` uses; in training mode take ``model.eval()`` first.
-        """
-        x, found = self._embed(tokens), []
-        for block in self.blocks:
-            found.append(block.weights(x, causal=True))
-            x = block(x, causal=True)
-        return found
+        D, L = config.d_model, config.n_layers
+        embedding, blocks = _embedding(config), [_block(config) for _ in range(L)]
+        output = None if config.tied else nn.Linear(D, config.vocab_size, bias=False)
+        super().__init__(embedding, blocks, _norm(config)(D), output)
+        self.config = config
+        # Blocks that begin as the identity hand x through. To an output that is tied, where a token
+        # meets its own embedding with a logit of D times the deviation: 1 / D keeps it at 1.
+        identity = 1 / D if config.tied else 1.0
+        self._draw(self.modules(), identity if config.zero_start else None)
+        with torch.no_grad():
+            for matrix in self._into_the_stream():
+                matrix.mul_(0 if config.zero_start else (2 * L) ** -0.5)
+            if output is not None:
+                output.weight.zero_()
 
     def start(self, batch_size: int) -> GPTState:
         """The state before anything is read, for ``batch_size`` texts, on the model's device."""
@@ -268,52 +239,24 @@ class GPT(nn.Module):
                 f"tokens are {len(tokens)} texts for {len(self.blocks)} layers: take the state "
                 "from this model's start or read."
             )
-        x = self._embed(tokens, state.tokens)  # (B, T, D)
+        x = self.embedding(tokens, state.tokens)  # (B, T, D)
         cache, layers = cache.extend(tokens.shape[1])
         for block, layer in zip(self.blocks, layers, strict=True):
             x = block(x, causal=True, cache=layer)
         return self._logits(x), GPTState(torch.cat([state.tokens, tokens], 1), cache)
 
-    def _embed(self, tokens: Tensor, before: Tensor | None = None) -> Tensor:
-        """x (B, T, D) for tokens (B, T) that stand behind the tokens ``before``."""
-        check_ids(tokens, self.vocab_size)
-        x, T = self.embedding(tokens), tokens.shape[1]  # (B, T, D)
-        start = 0 if before is None else before.shape[1]
-        if self.earlier:
-            near = tokens if before is None else torch.cat([before, tokens], 1)
-            for back, table in enumerate(self.earlier, 1):
-                found = table(near[:, : max(0, near.shape[1] - back)][:, -T:])  # (B, up to T, D)
-                x = x + F.pad(found, (0, 0, T - found.shape[1], 0))
-        if self.ngrams is not None:
-            x = x + self.ngrams(tokens, before)
-        return self.dropout(x if self.positions is None else self.positions(x, start))
 
-    def _logits(self, x: Tensor) -> Tensor:
-        matrix = self.embedding if self.output is None else self.output
-        return F.linear(self.norm(x), matrix.weight)  # (B, T, V)
-
-    @torch.no_grad()
-    def _start_weights(self) -> None:
-        D, L = self.config.d_model, self.config.n_layers
-        deviation = 0.02 * (768 / D) ** 0.5
-        # Blocks that begin as the identity hand x through. To an output that is tied, where a token
-        # meets its own embedding with a logit of D times the deviation: 1 / D keeps it at 1.
-        identity = 1 / D if self.config.tied else 1.0
-        of_embeddings = identity if self.config.zero_start else deviation
-        for module in self.modules():
-            if isinstance(module, nn.Embedding):
-                module.weight.normal_(0, of_embeddings)
-            elif isinstance(module, nn.Linear):
-                module.weight.normal_(0, deviation)
-                if module.bias is not None:
-                    module.bias.zero_()
-        for block in self.blocks:
-            for projection in (block.attention.output, block.feed_forward.down):
-                projection.weight.mul_(0 if self.config.zero_start else (2 * L) ** -0.5)
-        if self.output is not None:
-            self.output.weight.zero_()
-        if self.ngrams is not None:
-            self.ngrams.start_weights()
+def _embedding(config: GPTConfig) -> InputEmbedding:
+    V, D, learned = config.vocab_size, config.d_model, config.positions == "learned"
+    tables = config.ngrams, config.ngram_rows, config.ngram_dropout
+    return InputEmbedding(
+        V,
+        D,
+        last_tokens=config.last_tokens,
+        ngrams=HashedNGrams(V, D, *tables) if config.ngrams > 1 else None,
+        positions=LearnedPositions(config.max_length, D) if learned else None,
+        dropout=config.dropout,
+    )
 
 
 def _norm(config: GPTConfig) -> type[RMSNorm] | partial[LayerNorm]:

@@ -149,9 +149,10 @@ def _translated(tensors: Mapping[str, Tensor], model: GPT) -> dict[str, Tensor]:
 
 def _names(config: GPTConfig) -> dict[str, tuple[str, ...]]:
     """Their name of every tensor, and our names of the parts that it is cut into."""
+    positions = "embedding.positions.embedding.weight"
     names: dict[str, tuple[str, ...]] = {
         "wte.weight": ("embedding.weight",),
-        "wpe.weight": ("positions.embedding.weight",),
+        "wpe.weight": (positions,),
     }
     if not config.tied:
         names["lm_head.weight"] = ("output.weight",)

@@ -26,7 +26,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from helpers.models.attention import AdditiveAttention, DotProductAttention
+from helpers.models.alignment_attention import AdditiveAttention, DotProductAttention
 from helpers.models.recurrent import Recurrent
 from helpers.models.recurrent_cells import RecurrentCell
 from helpers.models.sequence_layout import State, each

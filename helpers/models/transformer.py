@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
-from torch import Tensor, nn
-from torch.nn import functional as F
+from torch import nn
 
 from helpers.models.attention import MultiHeadAttention
 from helpers.models.blocks import FeedForward, LayerNorm, PreNormBlock
+from helpers.models.input_embedding import InputEmbedding
 from helpers.models.positions import RelativePositions
-from helpers.token_ids import check_ids
+from helpers.models.stack import TransformerStack
 
 
-class Transformer(nn.Module):
+class Transformer(TransformerStack):
     """Token embeddings, L pre-norm blocks, a final norm, and the embeddings again as the output.
 
     x = E[tokens] + P,   x <- block_L(... block_1(x)),   logits = E norm(x)
@@ -66,12 +66,15 @@ class Transformer(nn.Module):
         d_hidden: int | None = None,
         dropout: float = 0.0,
     ) -> None:
-        super().__init__()
         if n_layers < 1:
             raise ValueError(f"n_layers is {n_layers}; expected one layer or more.")
-        self.vocab_size, self.causal = vocab_size, causal
-        self.embedding = nn.Embedding(vocab_size + 1, d_model)
-        self.positions, self.dropout = positions, nn.Dropout(dropout)
+        embedding = InputEmbedding(
+            vocab_size,
+            d_model,
+            meaning="the beginning of a text",
+            positions=positions,
+            dropout=dropout,
+        )
 
         def make() -> PreNormBlock:
             rotation = None if relative is None else relative()
@@ -79,48 +82,9 @@ class Transformer(nn.Module):
             feed_forward = FeedForward(d_model, d_hidden, dropout=dropout)
             return block(d_model, attention, feed_forward, dropout=dropout)
 
-        self.blocks = nn.ModuleList(make() for _ in range(n_layers))
-        self.norm = LayerNorm(d_model)
-        self._start_weights()
-
-    def forward(self, tokens: Tensor) -> Tensor:
-        """Logits (B, T, V) of the tokens that follow each position of tokens (B, T).
-
-        Where the model is not causal, position t has seen the tokens after it too.
-
-        Raises:
-            ValueError: ids out of range, or more tokens than ``positions`` knows.
-        """
-        x = self._embed(tokens)  # (B, T, D)
-        for block in self.blocks:
-            x = block(x, causal=self.causal)
-        return F.linear(self.norm(x), self.embedding.weight[: self.vocab_size])  # (B, T, V)
-
-    def weights(self, tokens: Tensor) -> list[Tensor]:
-        """The attention weights of every layer, (B, H, T, T) each; raises as ``forward`` does.
-
-        Row t of a head holds what position t looks at and sums to 1. Without dropout, they are the
-        weights that ``forward`` uses; in training mode take ``model.eval()`` first.
-        """
-        x, found = self._embed(tokens), []
-        for block in self.blocks:
-            found.append(block.weights(x, causal=self.causal))
-            x = block(x, causal=self.causal)
-        return found
-
-    def _embed(self, tokens: Tensor) -> Tensor:
-        check_ids(tokens, self.vocab_size, "the beginning of a text")
-        x = self.embedding(tokens)  # (B, T, D)
-        return self.dropout(x if self.positions is None else self.positions(x))
-
-    @torch.no_grad()
-    def _start_weights(self) -> None:
-        deviation = 0.02 * (768 / self.embedding.embedding_dim) ** 0.5
-        for module in (self.embedding, *self.blocks.modules()):
-            if isinstance(module, nn.Linear | nn.Embedding):
-                module.weight.normal_(0, deviation)
-            if isinstance(module, nn.Linear) and module.bias is not None:
-                module.bias.zero_()
-        for block in self.blocks:
-            for projection in (block.attention.output, block.feed_forward.down):
-                projection.weight.div_((2 * len(self.blocks)) ** 0.5)
+        blocks = [make() for _ in range(n_layers)]
+        super().__init__(embedding, blocks, LayerNorm(d_model), causal=causal)
+        self._draw((embedding, *self.blocks.modules()))
+        with torch.no_grad():
+            for matrix in self._into_the_stream():
+                matrix.div_((2 * n_layers) ** 0.5)

@@ -181,7 +181,7 @@ def test_every_parameter_has_one_optimizer():
     assert len(hidden) == 2 * (4 + 2)  # query, key, value, output; up, down
     assert all(name.startswith("blocks.") and name.endswith("weight") for name in hidden)
     decayed = {names[id(p)] for p in adamw.param_groups[0]["params"]}
-    assert decayed == {"embedding.weight", "positions.embedding.weight"}
+    assert decayed == {"embedding.weight", "embedding.positions.embedding.weight"}
     spared = {names[id(p)] for p in adamw.param_groups[1]["params"]}
     assert hidden | decayed | spared == set(names.values()) - {"norm.bias"}
     assert len(hidden) + len(decayed) + len(spared) == len(names) - 1

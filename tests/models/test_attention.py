@@ -10,8 +10,6 @@ from torch import nn
 from torch.nn import functional as F
 
 from helpers.models.attention import (
-    AdditiveAttention,
-    DotProductAttention,
     MultiHeadAttention,
     attend,
     attend_with_weights,
@@ -22,19 +20,10 @@ from helpers.models.attention import (
     prefix_mask,
 )
 from helpers.models.positions import ALiBi, RelativePositions, RotaryPositions
+from tests.models.attention_cases import close, coins, gradients, numbers, same
 
 B, H, D, K, KV = 3, 4, 8, 5, 7
 SIZES = pytest.mark.parametrize(("T", "S"), [(1, 1), (1, 6), (6, 1), (4, 6), (6, 4), (5, 5)])
-
-
-def numbers(*shape, seed=0, grad=True):
-    generator = torch.Generator().manual_seed(seed)
-    drawn = torch.randn(*shape, dtype=torch.float64, generator=generator)
-    return drawn.requires_grad_(grad)
-
-
-def coins(*shape, seed=0, share=0.6):
-    return torch.rand(*shape, generator=torch.Generator().manual_seed(seed)) < share
 
 
 def heads(T, S, seed=0):
@@ -46,23 +35,6 @@ def heads(T, S, seed=0):
 def make(*args, seed=0, **keywords):
     torch.manual_seed(seed)
     return MultiHeadAttention(*args, **keywords).double()
-
-
-def close(found, wanted):
-    torch.testing.assert_close(found, wanted, atol=1e-12, rtol=1e-12)
-
-
-def gradients(output, inputs):
-    """Of a random weighting of the output."""
-    weights = numbers(*output.shape, seed=99, grad=False)
-    return torch.autograd.grad((output * weights).sum(), inputs, retain_graph=True)
-
-
-def same(found, wanted, inputs, others=None):
-    """Equal values and equal gradients."""
-    close(found, wanted)
-    for a, b in zip(gradients(found, inputs), gradients(wanted, others or inputs)):
-        close(a, b)
 
 
 def both(q, k, v, *args, **keywords):
@@ -271,27 +243,6 @@ def test_empty_rows_are_zero_and_pass_zeros_back(T, S, form, with_bias, dropout)
         same(fused, explicit, inputs)
 
 
-def unguarded(q, k, v, attn_mask=None, scale=None, **_):
-    """A kernel that makes NaN of an empty row, as some do."""
-    scores = q @ k.transpose(-2, -1) * (scale or 1 / math.sqrt(q.shape[-1]))
-    if attn_mask.dtype == torch.bool:
-        return scores.masked_fill(~attn_mask, -math.inf).softmax(-1) @ v
-    return (scores + attn_mask).softmax(-1) @ v
-
-
-@pytest.mark.parametrize("with_bias", [True, False])
-def test_no_nan_arises_on_the_way(with_bias, monkeypatch):
-    q, k, v = heads(4, 6)
-    mask = padding_mask(torch.tensor([0, 6, 1]), 6)
-    bias = numbers(H, 4, 6, seed=8) if with_bias else None
-    wanted = attend(q, k, v, mask, bias=bias)
-    assert unguarded(q, k, v, mask).isnan().any()
-    monkeypatch.setattr(F, "scaled_dot_product_attention", unguarded)
-    with torch.autograd.set_detect_anomaly(True):  # raises where a gradient passes through NaN
-        for output in both(q, k, v, mask, bias=bias):
-            same(output, wanted, [q, k, v])
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 def test_empty_rows_in_the_dtypes_of_training(dtype):
     q, k, v = (y.detach().to(dtype).requires_grad_() for y in heads(5, 5))
@@ -315,62 +266,6 @@ def test_masked_softmax_without_a_mask_and_with_nothing_to_see():
     assert torch.equal(gradients(weights, [scores])[0], torch.zeros_like(scores))
     far = torch.tensor([[1000.0, -1000.0, 0.0]], requires_grad=True)
     assert masked_softmax(far, torch.tensor([[False, True, True]])).tolist() == [[0, 0, 1]]
-
-
-# --- the attentions of recurrent translation
-
-
-def alignment(kind):
-    """One of the two, queries (B, 4, D), keys (B, 6, Dk), and its score of one s with one h."""
-    torch.manual_seed(0)
-    if kind is DotProductAttention:
-        return kind(), numbers(B, 4, D), numbers(B, 6, D, seed=1), lambda s, h: s @ h
-    attention = kind(D, K, 3).double()
-    W, U, v = attention.query.weight, attention.key.weight, attention.score.weight[0]
-
-    def score(s, h):
-        return v @ torch.tanh(W @ s + U @ h + attention.query.bias)
-
-    return attention, numbers(B, 4, D), numbers(B, 6, K, seed=1), score
-
-
-ALIGNMENTS = pytest.mark.parametrize("kind", [DotProductAttention, AdditiveAttention])
-
-
-@pytest.mark.parametrize("form", ["none", "padding", "each", "empty"])
-@ALIGNMENTS
-def test_alignments_equal_the_formula_in_loops(kind, form):
-    attention, queries, keys, score = alignment(kind)
-    mask = {
-        "none": None,
-        "padding": padding_mask(torch.tensor([6, 1, 3]), 6)[:, 0],
-        "each": coins(B, 4, 6) | (torch.arange(6) == 2),
-        "empty": padding_mask(torch.tensor([0, 6, 3]), 6)[:, 0],
-    }[form]
-    allowed = torch.ones(B, 4, 6) if mask is None else mask.expand(B, 4, 6).double()
-    contexts, weights = attention(queries, keys, mask)
-    rows, alphas = [], []
-    for b in range(B):
-        for t in range(4):
-            e = torch.stack([score(queries[b, t], keys[b, i]).exp() for i in range(6)])
-            e = e * allowed[b, t]
-            alpha = e / e.sum() if allowed[b, t].any() else e
-            alphas.append(alpha)
-            rows.append(sum(alpha[i] * keys[b, i] for i in range(6)))
-    inputs = [queries, keys, *attention.parameters()]
-    same(weights, torch.stack(alphas).view(B, 4, 6), inputs)
-    same(contexts, torch.stack(rows).view(B, 4, -1), inputs)
-
-
-def test_a_projection_serves_many_calls():
-    attention, queries, keys, _ = alignment(AdditiveAttention)
-    projected = attention.project(keys)
-    assert projected.shape == (B, 6, 3)
-    contexts, weights = attention(queries, keys)
-    close(attention(queries, numbers(B, 6, K, seed=7), projected=projected)[1], weights)
-    steps = [attention(queries[:, t : t + 1], keys, projected=projected) for t in range(4)]
-    same(torch.cat([step[0] for step in steps], 1), contexts, list(attention.parameters()))
-    close(torch.cat([step[1] for step in steps], 1), weights)
 
 
 # --- multi-head attention
@@ -628,20 +523,6 @@ def attend_shapes(q, k, v, **keywords):
         (
             lambda: attend_shapes((3, 4), (5, 4), (5, 4), bias=torch.zeros(2, 3, 5)),
             r"bias .*\(2, 3, 5\).*\(3, 5\)",
-        ),
-        (
-            lambda: AdditiveAttention(4, 5, 6)(torch.zeros(2, 3, 4), torch.zeros(2, 3, 4)),
-            r"\(2, 3, 4\).*\(B, S, 5\)",
-        ),
-        (
-            lambda: DotProductAttention()(torch.zeros(2, 3, 4), torch.zeros(2, 3, 5)),
-            r"\(2, 3, 4\).*\(2, 3, 5\)",
-        ),
-        (
-            lambda: DotProductAttention()(
-                torch.zeros(2, 3, 4), torch.zeros(2, 5, 4), torch.ones(2, 5, dtype=torch.bool)
-            ),
-            r"mask .*\(2, 5\)",
         ),
         (lambda: padding_mask(torch.tensor([2, 6]), 5), "lengths .* 0 to 5"),
         (lambda: padding_mask(torch.tensor([-1]), 5), "lengths .* 0 to 5"),

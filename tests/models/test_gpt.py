@@ -172,7 +172,7 @@ def test_squared_relu_stands_between_the_matrices():
 def test_the_embeddings_of_the_last_tokens_are_summed(T):
     """Token by token; what lies before the text counts as zero."""
     model, tokens = make("modern", last_tokens=3, tied=True), text(2, T)
-    tables = [model.embedding, *model.earlier]
+    tables = [model.embedding, *model.embedding.earlier]
     x = torch.zeros(2, T, D, dtype=torch.float64)
     for b in range(2):
         for t in range(T):
@@ -209,7 +209,7 @@ def test_the_weights_are_those_that_forward_uses(form):
     model, tokens = make(form), text(3, 7)
     found = model.weights(tokens)
     assert len(found) == L
-    x = model._embed(tokens)
+    x = model.embedding(tokens)
     for weights, block in zip(found, model.blocks):
         assert weights.shape == (3, H, 7, 7)
         close(weights.sum(-1), torch.ones(3, H, 7, dtype=torch.float64))
@@ -370,11 +370,11 @@ def test_every_setting_reaches_its_part():
     assert len(model.blocks) == 3
     assert model.blocks[2].feed_forward.up.out_features == 7
     assert model.blocks[1].attention.key.out_features == 12
-    assert model.positions is None
+    assert model.embedding.positions is None
     assert model.embedding.weight.shape == (V, 24)
     assert not any(name.endswith("bias") for name, _ in model.named_parameters())
     old = GPT(GPTConfig.gpt2(V, max_length=9, d_model=24))
-    assert old.positions.max_length == 9
+    assert old.embedding.positions.max_length == 9
     assert all(block.attention.positions is None for block in old.blocks)
     assert old.blocks[0].attention.query.bias is not None
     assert old.norm.eps == 1e-5
@@ -466,7 +466,7 @@ def test_dropout_acts_in_training_only(form):
     assert not torch.allclose(model(tokens), model(tokens))
     # As in GPT-2: embeddings, attention weights, both sub-layers' outputs, no hidden units.
     places = {name for name, m in model.named_modules() if isinstance(m, nn.Dropout) and m.p == 0.3}
-    assert places == {"dropout"} | {
+    assert places == {"embedding.dropout"} | {
         f"blocks.{layer}.{part}" for layer in range(L) for part in ("dropout", "attention.dropout")
     }
     close(model.eval()(tokens), plain(tokens))

@@ -79,7 +79,7 @@ def test_values_and_gradients_equal_a_model_built_on_torch(kind, causal):
         assert not there.self_attn.out_proj.bias.any()
     tokens = F.pad(text(3, 7), (1, 0), value=V)
     x = F.embedding(tokens, model.embedding.weight)
-    x = x if kind == "none" else model.positions(x)
+    x = x if kind == "none" else model.embedding.positions(x)
     mask = torch.ones(8, 8, dtype=torch.bool).triu(1) if causal else None
     expected = theirs(x, mask) @ model.embedding.weight[:V].T
     logits = model(tokens)
@@ -140,10 +140,9 @@ def test_the_causal_mask_alone_tells_the_order_from_the_second_layer_on(n_layers
 def test_relative_positions_depend_on_distances_alone(kind):
     """Where absolute ones are moved too, a text further along gets other logits."""
     model, tokens = make(kind, causal=False), text(1, 9)
-    x = model.embedding(tokens)
-    shifted = x
-    if model.positions is not None:
-        x, shifted = model.positions(x), model.positions(x, start=3)
+    x = shifted = F.embedding(tokens, model.embedding.weight)
+    if (positions := model.embedding.positions) is not None:
+        x, shifted = positions(x), positions(x, start=3)
 
     def read(x):
         for block in model.blocks:
@@ -171,7 +170,6 @@ def test_the_weights_are_those_that_forward_uses(kind, causal):
     found = model.weights(tokens)
     assert len(found) == L
     x = model.embedding(tokens)
-    x = x if model.positions is None else model.positions(x)
     for weights, block in zip(found, model.blocks):
         assert weights.shape == (3, H, 7, 7)
         close(weights.sum(-1), torch.ones(3, H, 7, dtype=torch.float64))
@@ -233,7 +231,7 @@ def test_positions_that_are_handed_over_keep_their_weights():
     positions = LearnedPositions(LONGEST, D)
     before = positions.embedding.weight.clone()
     model = Transformer(V, D, H, L, positions=positions)
-    assert model.positions is positions
+    assert model.embedding.positions is positions
     assert torch.equal(positions.embedding.weight, before)
 
 

@@ -93,7 +93,7 @@ def test_the_gpt_is_that_of_helpers_models(tied):
     config = GPTConfig.gpt2(9, max_length=10, n_layers=2, n_heads=2, d_model=8, tied=tied)
     theirs = CourseGPT(GPTConfig(**{**vars(config), "activation": "gelu"})).double()
     weights = mine.state_dict()
-    weights["positions.embedding.weight"] = weights.pop("positions.weight")
+    weights["embedding.positions.embedding.weight"] = weights.pop("positions.weight")
     if tied:
         del weights["output.weight"]
     theirs.load_state_dict(weights)

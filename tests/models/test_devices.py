@@ -1,0 +1,85 @@
+"""No tensor is made on the CPU on the way: beside the model's on another device it would raise.
+
+The other device is "meta", which every machine has and which computes shapes alone. Models that
+look at numbers, to cut padding off (the classifier and the encoder-decoders), cannot run there.
+"""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from helpers.models.blocks import PostNormBlock
+from helpers.models.convolution import AutoregressiveLM, CausalConvolutionLM
+from helpers.models.gpt import GPT, GPTConfig
+from helpers.models.positions import ALiBi, LearnedPositions, RotaryPositions, SinusoidalPositions
+from helpers.models.recurrent import ElmanCell, GRUCell, LSTMCell
+from helpers.models.recurrent_models import RecurrentLM
+from helpers.models.transformer import Transformer
+from helpers.models.window_lm import AveragingLM, WindowLM
+
+V, T, D, H = 7, 9, 8, 2
+SIZES = {"max_length": T, "n_layers": 2, "n_heads": H, "d_model": D}
+MODELS = {
+    "GPT-2": lambda: GPT(GPTConfig.gpt2(V, **SIZES, last_tokens=3, dropout=0.1)),
+    "modern GPT": lambda: GPT(GPTConfig.modern(V, **SIZES, n_kv_heads=1, ngrams=3, ngram_rows=9)),
+    "SwiGLU": lambda: GPT(GPTConfig.modern(V, **SIZES, activation="swiglu", ngram_dropout=0.1)),
+    "learned": lambda: Transformer(V, D, H, 2, positions=LearnedPositions(T, D)),
+    "sinusoidal": lambda: Transformer(V, D, H, 2, positions=SinusoidalPositions(D), causal=False),
+    "rotary": lambda: Transformer(V, D, H, 2, relative=lambda: RotaryPositions(D // H)),
+    "ALiBi": lambda: Transformer(V, D, H, 2, relative=lambda: ALiBi(H), block=PostNormBlock),
+    "Elman": lambda: RecurrentLM(ElmanCell, V, D, D, 2, dropout=0.1),
+    "GRU": lambda: RecurrentLM(GRUCell, V, D, D),
+    "LSTM": lambda: RecurrentLM(LSTMCell, V, D, D),
+    "auto-regressive": lambda: AutoregressiveLM(V, 3),
+    "convolution": lambda: CausalConvolutionLM(V, D),
+    "window": lambda: WindowLM(V, 3, D, D),
+    "averaging": lambda: AveragingLM(V, 3, D, D),
+}
+
+
+class OneDevice(TorchDispatchMode):
+    """Refuses to mix devices, as a GPU does; on "meta" a few operations would let it pass."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        given = [t for t in tree_leaves((args, kwargs)) if isinstance(t, Tensor) and t.dim()]
+        if len({t.device for t in given}) > 1 and "copy" not in func.name():
+            raise RuntimeError(f"{func} got tensors on more than one device.")
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_a_model_on_another_device_makes_its_tensors_there(name):
+    model, tokens = MODELS[name]().to("meta"), torch.zeros(2, T, dtype=torch.long, device="meta")
+    with OneDevice():
+        logits = model(tokens)
+        logits.sum().backward()
+    assert logits.shape == (2, T, V)
+    assert logits.is_meta
+    assert all(p.grad is not None and p.grad.is_meta for p in model.parameters())
+
+
+@pytest.mark.parametrize("name", ["GPT-2", "modern GPT", "SwiGLU"])
+def test_the_cache_too(name):
+    model, tokens = MODELS[name]().to("meta").eval(), torch.zeros(2, T).long().to("meta")
+    with OneDevice():
+        state = model.start(2)
+        for part in tokens.split([5, 1, 3], 1):
+            logits, state = model.read(part, state)
+            assert logits.is_meta
+        assert all(weights.is_meta for weights in model.weights(tokens))
+        model.read(tokens[:, :2], state.cut(4))
+
+
+class Forgetful(nn.Embedding):
+    def forward(self, tokens: Tensor) -> Tensor:
+        return super().forward(torch.arange(tokens.shape[1]).expand_as(tokens))
+
+
+def test_a_device_that_is_forgotten_raises():
+    model, tokens = Forgetful(V, D).to("meta"), torch.zeros(2, T, dtype=torch.long, device="meta")
+    with OneDevice(), pytest.raises(RuntimeError, match=r"embedding.* more than one device"):
+        model(tokens)
