@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import dis
 import importlib
 import io
 import linecache
@@ -21,6 +22,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from types import CodeType
 from typing import Any
 from unittest import mock
 
@@ -252,12 +254,15 @@ def _verdicts(path: Path, task: str, source: str, seconds: float) -> list[Verdic
 
 
 class _Before:
-    """Runs a notebook with the reference's solutions, and keeps what stands before each task."""
+    """Runs what a notebook's tasks need, with the reference's solutions; keeps what stands before.
+
+    What only shows something, such as a model that is trained for a minute, does not run.
+    """
 
     kept: dict[tuple[Path, int], _Before] = {}  # noqa: RUF012
 
     def __init__(self, path: Path) -> None:
-        self.path, self.cells, self.place = path, _cells(path), 0
+        self.path, self.cells, self.place = path, _needed(_cells(path)), 0
         self.tests = {cell.task: cell for cell in self.cells if cell.kind == "test"}
         self.running = _empty()
         self.before: dict[str, dict[str, Any]] = {}
@@ -299,6 +304,28 @@ def _cells(path: Path) -> list[Cell]:
         mine = task if name == "test" else follows.task if name == "solution" and graded else ""
         found.append(Cell(name, mine, source, number))
     return found[::-1]
+
+
+def _needed(cells: list[Cell]) -> list[Cell]:
+    """The cells of the tasks, and those that make a name which one of these looks up."""
+    kept: list[Cell] = []
+    wanted: set[str] = set()
+    for cell in reversed(cells):
+        steps = list(_steps(compile(cell.source, "<cell>", "exec", dont_inherit=True)))
+        made = {step.argval for step in steps if step.opname == "STORE_NAME"}
+        if cell.task or made & wanted:
+            kept.append(cell)
+            looked_up = ("LOAD_NAME", "LOAD_GLOBAL")
+            wanted |= {step.argval for step in steps if step.opname in looked_up}
+    return kept[::-1]
+
+
+def _steps(code: CodeType) -> Iterator[dis.Instruction]:
+    """The instructions of code and of all functions and classes in it."""
+    for step in dis.get_instructions(code):
+        yield step
+        if isinstance(step.argval, CodeType):
+            yield from _steps(step.argval)
 
 
 def _handed_over(test: Cell, namespace: dict[str, Any], path: Path) -> tuple[Task, Any]:

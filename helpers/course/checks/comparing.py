@@ -57,6 +57,17 @@ def known_slip(got: Any, slips: Slips, tolerance: float = 1e-6) -> str:
     return next((hint for value, hint in slips if differs(got, value, tolerance) is None), "")
 
 
+def snapshot(value: Any) -> Any:
+    """A copy of what ``same`` compares; other objects, such as a model, stand for themselves."""
+    if isinstance(value, Tensor):
+        return value.detach().clone()
+    if isinstance(value, Mapping):
+        return {key: snapshot(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [snapshot(entry) for entry in value]
+    return value.copy() if isinstance(value, set) else value
+
+
 def same(a: Any, b: Any) -> bool:
     """Whether two values are the same, bit for bit in tensors; unknown objects count as same."""
     if isinstance(a, Tensor) or isinstance(b, Tensor):

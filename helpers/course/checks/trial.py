@@ -6,7 +6,6 @@ properties. The first one that does not hold ends the trial with a ``Complaint``
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from helpers.course.checks.comparing import Slips, differs, known_slip, same
+from helpers.course.checks.comparing import Slips, differs, known_slip, same, snapshot
 from helpers.course.checks.describing import describe, describe_call
 from helpers.course.checks.watching import TooLong, time_limit, where
 
@@ -90,7 +89,7 @@ class Trial:
     ):  # fmt: skip
         """As ``call``, for something that the answer made: an object's method, a closure."""
         given = given or describe_call(arguments, named)
-        kept = copy.deepcopy((arguments, named))
+        kept = snapshot((arguments, named))
         try:
             with time_limit(seconds):
                 value = self.value = function(*arguments, **named)

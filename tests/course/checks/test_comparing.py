@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from helpers.course.checks.comparing import differs, same
+from helpers.course.checks.comparing import differs, same, snapshot
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,24 @@ def test_same_is_exact():
     assert not same(torch.zeros(1), torch.zeros(1).double())
     assert not same([1, [2]], [1, [3]])
     assert not same({"a": 1, "b": 2}, {"b": 2, "a": 1})
+
+
+@pytest.mark.parametrize(
+    ("value", "change"),
+    [
+        ([1, 2], lambda x: x.append(3)),
+        ({"a": [{1}]}, lambda x: x["a"][0].add(2)),
+        ((torch.zeros(3), 1), lambda x: x[0].add_(1)),
+        ([torch.zeros(3, requires_grad=True) * 2], lambda x: x[0].detach().add_(1)),
+    ],
+)
+def test_a_snapshot_shows_what_has_changed(value, change):
+    before = snapshot(value)
+    assert same(before, value)
+    change(value)
+    assert not same(before, value)
+
+
+def test_a_snapshot_copies_no_model():
+    model = torch.nn.Linear(1, 1)
+    assert snapshot({"model": model})["model"] is model

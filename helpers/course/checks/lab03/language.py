@@ -74,6 +74,12 @@ def course_draw_balanced(length: int, uniform: Uniform) -> list[int]:
 @lab.task(course_draw_balanced, uses=["balanced"])
 def draw_balanced(trial: Trial) -> None:
     uniform = uniform_of(trial)
+
+    def draw(length: int, given: str) -> list[list[int]]:
+        """Many sequences, watched as one call."""
+        many = [length] * DRAWS
+        return trial.run(lambda: [trial.answer(n, uniform) for n in many], given=given)
+
     forced = (
         "Where nothing is open you must open; where as many are open as symbols are left you must "
         "close; elsewhere you may choose."
@@ -96,7 +102,7 @@ def draw_balanced(trial: Trial) -> None:
     )
     for length in (6, 8):
         given = f"{DRAWS} draws of length {length}"
-        drawn = [trial.call(length, uniform, given=given) for _ in range(DRAWS)]
+        drawn = draw(length, given)
         trial.holds(all(map(is_balanced, drawn)), "it is balanced", forced, given=given)
         shapes = {"".join("()"[symbol > 4] for symbol in sequence) for sequence in drawn}
         for wanted, hint in (
@@ -111,7 +117,7 @@ def draw_balanced(trial: Trial) -> None:
                 given=given,
                 got=f"{len(shapes)} shapes, and never {wanted}",
             )
-    drawn = [trial.call(4, uniform, given="length 4") for _ in range(DRAWS)]
+    drawn = draw(4, "length 4")
     colours = Counter(tuple(symbol for symbol in sequence if symbol <= 4) for sequence in drawn)
     which = "int(5 * uniform()) is one of 0, 1, 2, 3, 4, each as likely as the others."
     if sum(n for (a, b), n in colours.items() if a == b) > DRAWS / 2:

@@ -60,7 +60,7 @@ def _slips_by_hand() -> dict[str, list[tuple[float, str]]]:
     }
 
 
-@lab.task(_by_hand, uses=["check"], without=["_by_hand", "fallback"])
+@lab.task(_by_hand, uses=["check"], without=["_by_hand", "_slips_by_hand", "fallback"])
 def by_hand(trial: Trial) -> None:
     hints = {
         "first weight": "e to the power of the first score, over the sum of all three such powers.",

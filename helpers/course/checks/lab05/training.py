@@ -304,11 +304,11 @@ def _train_modes(trial: Trial) -> None:
 
 def _train_learns(trial: Trial) -> None:
     """A small GPT on a source whose entropy is known; the first two places can only guess."""
-    source, T, steps = lagged_source(4, 2, 0.1), 24, 120
+    source, T, steps = lagged_source(4, 2, 0.1), 24, 80
     tokens = source.sample(8_000, trial.generator)
     with seeded(trial):
         model = CourseGPT(4, T, 1, 16, 2)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=0.02, weight_decay=0.0)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.03, weight_decay=0.0)
     floor = (2 * math.log(4) + (T - 2) * source.entropy_rate()) / T
 
     def next_batch() -> Batch:

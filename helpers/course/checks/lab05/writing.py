@@ -163,19 +163,23 @@ def _write_draws(trial: Trial) -> None:
     usual = f"softmax(logits / temperature), a distribution (V,). {RULES}"
     rule = "narrow is handed softmax(logits / temperature)"
     trial.equals(seen[0], sharp, rule, usual, slips=slips, given=given)
-    given = f"P = 8/16, 4/16, 3/16, 1/16 at every place, {N} tokens"
     first, none = trial.integer(0, 1000), "narrow may be None: then nothing is narrowed."
-    one, two, other = (
-        trial.call(model, start, N, torch.Generator().manual_seed(seed), given=given, hint=none)
-        for seed in (first, first, first + 1)
-    )
+    places = "P = 8/16, 4/16, 3/16, 1/16 at every place, {} tokens"
+
+    def drawn(length: int, seed: int) -> Tensor:
+        generator, given = torch.Generator().manual_seed(seed), places.format(length)
+        return trial.call(model, start, length, generator, given=given, hint=none)
+
+    one, two, other = (drawn(40, seed) for seed in (first, first, first + 1))
+    given = places.format(40)
     hint = "Draw with the generator that you are handed, and with nothing else that is random."
     trial.equals(two, one, "the same seed writes the same text", hint, given=given)
     hint = "Another seed, another text: draw with the generator as it is handed over."
     rule = "another seed writes another text"
     if len(set(one[1:].tolist())) > 1:  # the likeliest token alone is told below
         trial.holds(not torch.equal(other, one), rule, hint, given=given)
-    counts = torch.bincount(one[1:], minlength=4).double()
+    given = places.format(N)
+    counts = torch.bincount(drawn(N, first)[1:], minlength=4).double()
     chi_square = float(((counts - N * p).square() / (N * p)).sum())
     trial.holds(
         chi_square < 30.7,  # one in a million for three degrees of freedom
