@@ -121,7 +121,8 @@ assert not found
 WRITER = f"""
 import os
 course, written = {str(ROOT)!r}, []
-for folder in (course, course + "/helpers", course + "/data", "/usr", "/etc", "/var/tmp"):
+parts = [course + part for part in ("", "/helpers", "/staff", "/data")]
+for folder in (*parts, "/usr", "/etc", "/var/tmp"):
     try:
         open(os.path.join(folder, "written-by-a-submission"), "w").close()
         written.append(folder)
