@@ -22,31 +22,6 @@ if TYPE_CHECKING:
     from helpers.models.kv_cache import LayerCache
 
 
-class LayerNorm(nn.Module):
-    """Layer normalization: every position's vector is given mean 0 and variance 1, then rescaled.
-
-    y = (x - E) / sqrt(V + eps) * gamma + beta, where E and V are the mean and the variance of the D
-    components of one x. V is divided by D, not by D - 1. Ba et al. (2016), section 3; Galerne's
-    lecture. The parameters are named as in ``nn.LayerNorm``: weight is gamma and bias is beta.
-
-    Args:
-        d_model: D.
-        eps: added to the variance; keeps a constant x from a division by zero.
-        bias: with beta.
-    """
-
-    def __init__(self, d_model: int, eps: float = 1e-5, bias: bool = True) -> None:
-        super().__init__()
-        self.d_model, self.eps = d_model, eps
-        self.weight = nn.Parameter(torch.ones(d_model))
-        self.bias = nn.Parameter(torch.zeros(d_model)) if bias else None
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Normalize x (..., D); the shape stays. Raises ValueError for another width."""
-        _check_width(x, self.d_model)
-        return F.layer_norm(x, (self.d_model,), self.weight, self.bias, self.eps)
-
-
 class RMSNorm(nn.Module):
     """Root mean square normalization: every position's vector is divided by its root mean square.
 
@@ -167,7 +142,7 @@ class PreNormBlock(nn.Module):
         d_model: D.
         attention: the first sub-layer, such as ``MultiHeadAttention(d_model, n_heads)``.
         feed_forward: the second, such as ``FeedForward(d_model)``.
-        norm: the kind of norm; called twice with D.
+        norm: the kind of norm, such as ``nn.LayerNorm`` or ``RMSNorm``; called twice with D.
         dropout: share of each sub-layer's output set to zero in training, before it is added
             (Vaswani et al. 2017, section 5.4).
     """
@@ -177,7 +152,7 @@ class PreNormBlock(nn.Module):
         d_model: int,
         attention: nn.Module,
         feed_forward: nn.Module,
-        norm: Callable[[int], nn.Module] = LayerNorm,
+        norm: Callable[[int], nn.Module] = nn.LayerNorm,
         dropout: float = 0.0,
     ) -> None:
         super().__init__()

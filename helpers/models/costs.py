@@ -56,7 +56,7 @@ def gated_feed_forward_parameters(
 
 
 def norm_parameters(d_model: int, *, bias: bool = True) -> int:
-    """Parameters of ``LayerNorm``; of ``RMSNorm`` with ``bias=False``."""
+    """Parameters of ``nn.LayerNorm``; of ``RMSNorm`` with ``bias=False``."""
     return d_model + bias * d_model
 
 

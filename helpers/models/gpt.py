@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from helpers.models.attention import MultiHeadAttention
-from helpers.models.blocks import FeedForward, GatedFeedForward, LayerNorm, PreNormBlock, RMSNorm
+from helpers.models.blocks import FeedForward, GatedFeedForward, PreNormBlock, RMSNorm
 from helpers.models.input_embedding import InputEmbedding
 from helpers.models.kv_cache import KVCache
 from helpers.models.ngram_embedding import HashedNGrams
@@ -259,8 +259,8 @@ def _embedding(config: GPTConfig) -> InputEmbedding:
     )
 
 
-def _norm(config: GPTConfig) -> type[RMSNorm] | partial[LayerNorm]:
-    return RMSNorm if config.norm == "rms" else partial(LayerNorm, bias=config.bias)
+def _norm(config: GPTConfig) -> type[RMSNorm] | partial[nn.LayerNorm]:
+    return RMSNorm if config.norm == "rms" else partial(nn.LayerNorm, bias=config.bias)
 
 
 def _block(config: GPTConfig) -> PreNormBlock:

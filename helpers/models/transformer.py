@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from helpers.models.attention import MultiHeadAttention
-from helpers.models.blocks import FeedForward, LayerNorm, PreNormBlock
+from helpers.models.blocks import FeedForward, PreNormBlock
 from helpers.models.input_embedding import InputEmbedding
 from helpers.models.positions import RelativePositions
 from helpers.models.stack import TransformerStack
@@ -83,7 +83,7 @@ class Transformer(TransformerStack):
             return block(d_model, attention, feed_forward, dropout=dropout)
 
         blocks = [make() for _ in range(n_layers)]
-        super().__init__(embedding, blocks, LayerNorm(d_model), causal=causal)
+        super().__init__(embedding, blocks, nn.LayerNorm(d_model), causal=causal)
         self._draw((embedding, *self.blocks.modules()))
         with torch.no_grad():
             for matrix in self._into_the_stream():

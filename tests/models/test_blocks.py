@@ -11,7 +11,6 @@ from helpers.models.attention import MultiHeadAttention, padding_mask
 from helpers.models.blocks import (
     FeedForward,
     GatedFeedForward,
-    LayerNorm,
     PostNormBlock,
     PreNormBlock,
     RMSNorm,
@@ -50,9 +49,6 @@ def gradients(output, *inputs):
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [
-        (LayerNorm(D), nn.LayerNorm(D)),
-        (LayerNorm(D, bias=False), nn.LayerNorm(D, bias=False)),
-        (LayerNorm(D, eps=0.3), nn.LayerNorm(D, eps=0.3)),
         (RMSNorm(D), nn.RMSNorm(D, eps=1e-6)),
         (RMSNorm(D, eps=0.3), nn.RMSNorm(D, eps=0.3)),
     ],
@@ -72,7 +68,7 @@ def test_the_norms_equal_torchs_in_values_and_gradients(ours, theirs):
 
 def test_layer_norm_is_the_lectures_formula_with_the_biased_variance():
     """Galerne: y = (x - E) / sqrt(V + eps) * gamma + beta, over the features of each token."""
-    norm, x = shaken(LayerNorm(D)), 3 * numbers(B, T, D) + 5
+    norm, x = shaken(nn.LayerNorm(D)), 3 * numbers(B, T, D) + 5
     y = norm(x)
     for i in range(B):
         for j in range(T):
@@ -94,13 +90,13 @@ def test_rms_norm_is_the_lectures_formula():
     close(norm.__class__(D, eps=0.0).double()(x), expected / norm.weight)
 
 
-@pytest.mark.parametrize("norm", [LayerNorm, RMSNorm])
+@pytest.mark.parametrize("norm", [nn.LayerNorm, RMSNorm])
 def test_what_a_norm_takes_away(norm):
     """Scale for both; a shift for LayerNorm alone; and a constant or zero x is no trouble."""
     layer, x = norm(D, eps=0.0).double(), numbers(B, T, D)
     close(layer(7 * x), layer(x))
     close(layer(x).square().mean(-1), torch.ones(B, T, dtype=torch.float64))
-    assert torch.allclose(layer(x + 2), layer(x)) == (norm is LayerNorm)
+    assert torch.allclose(layer(x + 2), layer(x)) == (norm is nn.LayerNorm)
     zeros = torch.zeros(1, D, requires_grad=True)
     y = norm(D)(zeros)
     assert not y.any()
@@ -172,7 +168,7 @@ def test_dropout_acts_on_hidden_units_in_training_only(kind):
 # --- Blocks
 
 
-def make(kind, *, bias=True, activation=F.gelu, dropout=0.0, norm=LayerNorm, **attention):
+def make(kind, *, bias=True, activation=F.gelu, dropout=0.0, norm=nn.LayerNorm, **attention):
     layers = (MultiHeadAttention(D, H, bias=bias, **attention), FeedForward(D, 20, activation))
     return shaken(kind(D, *layers, norm=norm, dropout=dropout))
 
@@ -255,7 +251,7 @@ def silence(block):
             nn.init.zeros_(layer.bias)
 
 
-@pytest.mark.parametrize("norm", [LayerNorm, RMSNorm])
+@pytest.mark.parametrize("norm", [nn.LayerNorm, RMSNorm])
 def test_with_silent_sub_layers_a_pre_norm_block_is_the_identity(norm):
     """And so are 50 of them, with the gradient 1; a post-norm block still normalizes twice."""
     block, x = make(PreNormBlock, norm=norm), numbers(B, T, D, seed=1).requires_grad_()
@@ -332,7 +328,7 @@ def test_the_norm_is_the_one_that_was_asked_for(kind):
 
 
 @pytest.mark.parametrize(
-    "layer", [LayerNorm(D), RMSNorm(D), FeedForward(D), GatedFeedForward(D)], ids=lambda m: type(m)
+    "layer", [RMSNorm(D), FeedForward(D), GatedFeedForward(D)], ids=lambda m: type(m)
 )
 @pytest.mark.parametrize("shape", [(2, 3), (2, 1), (8, 2), ()])
 def test_another_width_is_refused(layer, shape):

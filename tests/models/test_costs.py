@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 import torch
+from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -13,7 +14,6 @@ from helpers.models.attention import MultiHeadAttention
 from helpers.models.blocks import (
     FeedForward,
     GatedFeedForward,
-    LayerNorm,
     PostNormBlock,
     PreNormBlock,
     RMSNorm,
@@ -77,13 +77,13 @@ def test_the_parameters_of_feed_forward_layers(kind, formula, _):
 
 
 def test_the_parameters_of_norms():
-    assert norm_parameters(12) == parameters(LayerNorm(12))
-    assert norm_parameters(12, bias=False) == parameters(LayerNorm(12, bias=False))
+    assert norm_parameters(12) == parameters(nn.LayerNorm(12))
+    assert norm_parameters(12, bias=False) == parameters(nn.LayerNorm(12, bias=False))
     assert norm_parameters(12, bias=False) == parameters(RMSNorm(12))
 
 
 @pytest.mark.parametrize(
-    ("norm", "norm_bias"), [(LayerNorm, True), (RMSNorm, False)], ids=["LayerNorm", "RMSNorm"]
+    ("norm", "norm_bias"), [(nn.LayerNorm, True), (RMSNorm, False)], ids=["LayerNorm", "RMSNorm"]
 )
 @pytest.mark.parametrize("block", [PreNormBlock, PostNormBlock])
 @pytest.mark.parametrize(("kind", "formula", "_"), FEED_FORWARDS)
@@ -159,7 +159,7 @@ def test_the_flops_of_feed_forward_layers(kind, _, formula):
         assert 3 * formula(d_model, T, d_hidden) == found
 
 
-@pytest.mark.parametrize("norm", [LayerNorm, RMSNorm])
+@pytest.mark.parametrize("norm", [nn.LayerNorm, RMSNorm])
 @pytest.mark.parametrize("block", [PreNormBlock, PostNormBlock])
 @pytest.mark.parametrize(("kind", "_", "formula"), FEED_FORWARDS)
 def test_the_flops_of_a_block(kind, _, formula, block, norm):
