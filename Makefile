@@ -9,15 +9,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 INDEX := $(if $(CPU),--extra-index-url https://download.pytorch.org/whl/cpu)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Two files at a time, in the order of tests/conftest.py.
+WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
 ROOT_USER := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test fresh mark release test-marking new refresh address format clean
+.PHONY: help lab test check fresh mark release test-marking new refresh address format clean
 
 help:
 	@echo "make lab                            open the course in JupyterLab"
 	@echo "make fresh NOTEBOOK=02              lay a fresh working copy beside the old one"
 	@echo "make test                           run every test and every notebook"
+	@echo "make check                          the quick ones among the tests, in two minutes"
 	@echo "For assistants (see notebooks/labs/README.md):"
 	@echo "make mark SUBMISSIONS=folder [SECRET_FILE=file]      mark a folder of labs"
 	@echo "make release [CLASS_TREE=folder SECRET_FILE=file]    labs from their sources, or a class's copy"
@@ -71,8 +74,15 @@ test: $(VENV)/.tests-installed $(VENV)/.colab-installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval-lax --nbval-current-env \
-	  --nbval-cell-timeout=300 --nbval-kernel-startup-timeout=120 tests notebooks
+	$(BIN)/python -m pytest $(WORKERS) --nbval-lax --nbval-current-env \
+	  --nbval-cell-timeout=300 --nbval-kernel-startup-timeout=120 \
+	  tests notebooks --ignore notebooks/labs/source
+
+check: $(VENV)/.tests-installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest $(WORKERS) -m "not slow and not browser and not colab" tests
 
 mark: $(VENV)/.staff-installed
 	@[ -n "$(SUBMISSIONS)" ] || { echo "Name the folder of submissions: make mark SUBMISSIONS=folder"; exit 2; }

@@ -1,4 +1,7 @@
-"""nbgrader's autograder gives solutions all points and untouched releases none, for every lab."""
+"""nbgrader's autograder gives solutions all points and untouched releases none, for every lab.
+
+It also executes the solutions from top to bottom, which therefore are left out of nbval's run.
+"""
 
 import csv
 import shutil
@@ -19,13 +22,19 @@ SECRET = "of a class that the tests teach"
 
 
 @pytest.fixture(scope="module")
-def rows(tmp_path_factory):
+def folder(tmp_path_factory):
+    """Solutions and untouched releases of all labs, marked."""
     folder = tmp_path_factory.mktemp("submissions")
     for lab, source in LABS.items():
         nbformat.write(answered(source, secret=SECRET), folder / f"{lab}-solved.ipynb")
         nbformat.write(released(source, secret=SECRET), folder / f"{lab}-untouched.ipynb")
     # One at a time: the tests themselves are several processes.
     Marking(folder, SECRET, workers=1, sandboxed=shutil.which("bwrap") is not None).run()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def rows(folder):
     with (folder / "marks" / "points.csv").open(encoding="utf-8", newline="") as file:
         return {row["student"]: row for row in csv.DictReader(file)}
 
@@ -50,6 +59,13 @@ def test_solutions_get_full_marks(rows, lab):
     assert float(row["total"]) == sum(tested.values())
     assert float(row["out of"]) == sum(tested.values()) + sum(by_hand.values())
     assert row["by hand"] == ", ".join(f"{task} ({points})" for task, points in by_hand.items())
+
+
+def test_no_cell_of_a_solution_raises(folder, lab):
+    page = (folder / "marks" / "feedback" / f"{lab[0]}-solved.html").read_text(encoding="utf-8")
+    assert page.count('<pre class="output">') > len(lab[1])
+    assert 'class="error"' not in page
+    assert "The cell ended with" not in page
 
 
 def test_untouched_releases_get_nothing(rows, lab):
