@@ -21,6 +21,7 @@ from typing import Any
 import psutil
 
 from staff.marking.limits import Limits
+from staff.marking.sandbox import MARKINGS
 from staff.marking.submissions import Submission
 from staff.marking.watchdog import end_processes
 
@@ -52,8 +53,9 @@ class Workers:
         self.folder, self.root, self.temporary, self.keys = folder, root, temporary, keys
         self.limits, self.sandboxed = limits, sandboxed
         self.slots: queue.Queue[int] = queue.Queue()
+        first = os.getpid() % MARKINGS
         for slot in range(number):
-            self.slots.put(slot)
+            self.slots.put(first + MARKINGS * slot)
         self.stopping = threading.Event()
         self.pool = ThreadPoolExecutor(number)
 

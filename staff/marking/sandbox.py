@@ -44,7 +44,9 @@ from staff.marking.limits import MIB, Limits
 CONTAINERFILE = "staff/marking/Containerfile"
 # Of staff/, all that there is in a sandbox.
 INSIDE = ("__init__.py", "marking/__init__.py", "marking/inside.py")
-FIRST_USER = 61300  # nobody's; used only where marking runs as root, one for each worker
+# Nobody's; used only where marking runs as root, one for each worker of each marking: the limit of
+# processes counts all of a user's.
+FIRST_USER, MARKINGS = 61300, 256
 OLDEST = (0, 7)  # of bubblewrap: the first that limits the size of a folder in memory
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 SETTINGS = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime",

@@ -86,9 +86,12 @@ def jupyterlab(tmp_path_factory):
             server.kill()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """A window of this machine's browser; the test is skipped where there is none."""
+    """A window of this machine's browser; the test is skipped where there is none.
+
+    Until it is closed, Playwright's event loop runs in this process, in which other tests follow.
+    """
     if CHROMIUM is None:
         pytest.skip("no Chromium found: install it (Debian: apt install chromium)")
     with sync_playwright() as playwright:

@@ -9,13 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.needed import needed
 
 SECONDS = 60  # how long what is awaited may take
 expect.set_options(timeout=1000 * SECONDS)
 
 KERNEL = "window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel"
+NOTEBOOK = "window.jupyterapp.shell.currentWidget.content"
+CODE_CELLS = (  # the models of the code cells, each with its place among all cells
+    f"[...{NOTEBOOK}.model.cells].map((cell, place) => [cell, place])"
+    ".filter(([cell]) => cell.type === 'code')"
+)
 ERRORS = ", ".join(
     f".jp-OutputArea-output[data-mime-type='application/vnd.jupyter.{kind}']"
     for kind in ("error", "stderr")
@@ -59,12 +67,28 @@ class Notebook:
         self.execute("notebook:run-all-cells", seconds)
         self.shows_no_errors()
 
-    def run_through(self, text: str, seconds: float = 300) -> None:
-        """Run the first code cell whose source contains a text, and all before it."""
-        self.cell(text).locator(".jp-InputArea").first.click()
-        self.execute("notebook:run-all-above", seconds)
-        self.run_cell(text)
+    def run_for(self, text: str, seconds: float = 300) -> Locator:
+        """Run the first code cell whose source contains a text, and of all before it what it needs.
+
+        Returns:
+            The interactive part below the cell.
+        """
+        sources = self.page.evaluate(f"() => {CODE_CELLS}.map(([cell]) => cell.sharedModel.source)")
+        target = next(i for i, source in enumerate(sources) if text in source)
+        self._finish(
+            f"""async (wanted) => {{
+                const notebook = {NOTEBOOK}, places = {CODE_CELLS}.map(([, place]) => place);
+                for (const number of wanted) {{
+                    notebook.deselectAll();
+                    notebook.activeCellIndex = places[number];
+                    await window.jupyterapp.commands.execute('notebook:run-cell');
+                }}
+            }}""",
+            needed(sources, target),
+            seconds,
+        )
         self.shows_no_errors()
+        return self.panel(text)
 
     def run_cell(self, text: str, seconds: float = 120) -> Locator:
         """Run the first code cell whose source contains a text; the outputs below it."""
@@ -75,23 +99,22 @@ class Notebook:
 
     def execute(self, command: str, seconds: float) -> None:
         """Execute one of JupyterLab's commands, and wait until the cells have run."""
+        self._finish("(name) => window.jupyterapp.commands.execute(name)", command, seconds)
+
+    def _finish(self, function: str, argument: Any, seconds: float) -> None:
+        """Call a function of the page, and wait until it and the kernel have come to their end."""
         done = self.page.evaluate(
-            """async ([command, seconds]) => await Promise.race([
-                window.jupyterapp.commands.execute(command).then(() => true),
+            f"""async ([argument, seconds]) => await Promise.race([
+                ({function})(argument).then(() => true),
                 new Promise(resolve => setTimeout(() => resolve(false), 1000 * seconds)),
             ])""",
-            [command, seconds],
+            [argument, seconds],
         )
         assert done, f"the cells did not finish within {seconds} seconds"
-        self.wait_for_kernel()
-        self.settle()
 
     def counts(self) -> list[int | None]:
         """The execution counts of the code cells, as the notebook's model has them."""
-        return self.page.evaluate(
-            """() => [...window.jupyterapp.shell.currentWidget.content.model.cells]
-                .filter(cell => cell.type === 'code').map(cell => cell.executionCount)"""
-        )
+        return self.page.evaluate(f"() => {CODE_CELLS}.map(([cell]) => cell.executionCount)")
 
     def shows_no_errors(self) -> None:
         """Neither an error nor anything of stderr, in cells and inside widgets."""

@@ -5,32 +5,31 @@ the same notebooks as they are. So ``Training`` ends after a few steps, and what
 of its result is not asserted.
 """
 
-import ast
-import sys
 
-STEPS = 4
+def _shorten_trainings(shell, steps):
+    # All names stand in here: those of this file are the notebook's, which may take them.
+    import ast
+    import sys
+
+    class WithoutAssertions(ast.NodeTransformer):
+        def visit_Assert(self, node):
+            return ast.copy_location(ast.Pass(), node)
+
+    def after_a_cell(*_):
+        """Change ``Training`` once a cell has imported it."""
+        module = sys.modules.get("helpers.learning.training")
+        if module is None or hasattr(module.Training, "as_written"):
+            return
+        as_written = module.Training.__init__
+
+        def init(self, *arguments, **named):
+            as_written(self, *arguments, **named)
+            self.steps = min(self.steps, steps)
+
+        module.Training.__init__, module.Training.as_written = init, as_written
+
+    shell.ast_transformers.append(WithoutAssertions())
+    shell.events.register("post_run_cell", after_a_cell)
 
 
-class WithoutAssertions(ast.NodeTransformer):
-    """A cell's source without its assert statements."""
-
-    def visit_Assert(self, node):
-        return ast.copy_location(ast.Pass(), node)
-
-
-def shorten(*_):
-    """Give ``Training`` an end after a few steps, once a cell has imported it."""
-    module = sys.modules.get("helpers.learning.training")
-    if module is None or hasattr(module.Training, "as_written"):
-        return
-    as_written = module.Training.__init__
-
-    def init(self, model, batches, steps, *arguments, **named):
-        as_written(self, model, batches, steps, *arguments, **named)
-        self.steps = min(self.steps, STEPS)
-
-    module.Training.__init__, module.Training.as_written = init, as_written
-
-
-get_ipython().ast_transformers.append(WithoutAssertions())  # noqa: F821
-get_ipython().events.register("post_run_cell", shorten)  # noqa: F821
+_shorten_trainings(get_ipython(), 4)  # noqa: F821

@@ -8,8 +8,7 @@ pytestmark = pytest.mark.browser
 
 def test_a_sentence_of_ones_own_is_translated_and_an_unknown_word_is_answered(open_notebook):
     notebook = open_notebook("08")
-    notebook.run_all(seconds=600)
-    panel = notebook.panel("translate_and_draw,")
+    panel = notebook.run_for("translate_and_draw,")
     expect(notebook.enter(panel, "le roi dort .").locator("img")).to_have_count(1)
     expect(notebook.enter(panel, "le roi dormait .").locator("pre")).to_contain_text("'dormait'")
     notebook.shows_no_errors()
@@ -17,8 +16,7 @@ def test_a_sentence_of_ones_own_is_translated_and_an_unknown_word_is_answered(op
 
 def test_a_head_is_chosen_and_reads_a_text_of_ones_own(open_notebook):
     notebook = open_notebook("09")
-    notebook.run_all(seconds=600)
-    panel = notebook.panel("show_head,")
+    panel = notebook.run_for("show_head,")
     for text, shown in (("Zoë's 🙂 lamp", "img"), (" ", "pre"), ("A door.", "img")):
         output = notebook.enter(panel, text)
         expect(output.locator(shown)).to_have_count(1)
@@ -31,8 +29,7 @@ def test_a_head_is_chosen_and_reads_a_text_of_ones_own(open_notebook):
 @pytest.mark.parametrize(("name", "cell"), [("10", "explore_rope,"), ("11", "cache_picture,")])
 def test_a_slider_changes_the_picture(open_notebook, name, cell):
     notebook = open_notebook(name)
-    notebook.run_through(cell, seconds=400)
-    panel = notebook.panel(cell)
+    panel = notebook.run_for(cell)
     output = panel.locator(".jp-OutputArea").first
     expect(output.locator("img")).to_have_count(1)
     with notebook.changes(output):

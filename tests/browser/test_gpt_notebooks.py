@@ -8,11 +8,10 @@ pytestmark = pytest.mark.browser
 
 def test_the_sliders_of_the_parameter_count_and_the_table(open_notebook):
     notebook = open_notebook("12")
-    notebook.run_all(seconds=300)
-    panel = notebook.panel("budget,")
+    panel = notebook.run_for("budget,")
     with notebook.changes(panel.locator(".jp-OutputArea").first):
         notebook.move_slider(panel, times=3)
-    table = notebook.panel("explain,")
+    table = notebook.run_for("explain,")
     table.locator("select").select_option("T5")
     expect(table.locator(".jp-OutputArea").first).to_contain_text("stated 11B")
     notebook.shows_no_errors()
@@ -20,8 +19,7 @@ def test_the_sliders_of_the_parameter_count_and_the_table(open_notebook):
 
 def test_the_schedule_of_the_rate(open_notebook):
     notebook = open_notebook("13")
-    notebook.run_through("schedule,", seconds=300)
-    panel = notebook.panel("schedule,")
+    panel = notebook.run_for("schedule,")
     output = panel.locator(".jp-OutputArea").first
     expect(output.locator("img")).to_have_count(1)
     with notebook.changes(output):
@@ -31,15 +29,14 @@ def test_the_schedule_of_the_rate(open_notebook):
 
 def test_rules_the_desk_heads_and_surprise(open_notebook):
     notebook = open_notebook("14")
-    notebook.run_all(seconds=600)
     for cell in ("rules,", "one_head,"):
-        panel = notebook.panel(cell)
+        panel = notebook.run_for(cell)
         with notebook.changes(panel.locator(".jp-OutputArea").first):
             notebook.move_slider(panel.locator(".widget-slider").first)
-    desk = notebook.panel("writing_desk(")
+    desk = notebook.run_for("writing_desk(")
     with notebook.changes(desk):
         desk.get_by_role("button", name="Write").click()
-    panel = notebook.panel("surprise,")
+    panel = notebook.run_for("surprise,")
     output = notebook.enter(panel, "The sea was calm.")
     expect(output).to_contain_text("bits per character")
     expect(notebook.enter(panel, "Année 1987").locator("pre")).to_have_count(1)

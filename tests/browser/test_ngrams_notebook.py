@@ -19,10 +19,8 @@ def passage():
 
 def test_the_sampler_and_a_round_of_the_guessing_game(open_notebook, passage):
     notebook = open_notebook("02")
-    notebook.run_all()
-
     # The sampler: another n writes another text, and back again the same.
-    sampler = notebook.panel("explore(")
+    sampler = notebook.run_for("explore(")
     text = sampler.locator(".jp-OutputArea-output pre")
     label = notebook.page.locator(".widget-label", has_text=re.compile("^n$"))
     slider = sampler.locator(".widget-slider", has=label)
@@ -34,7 +32,7 @@ def test_the_sampler_and_a_round_of_the_guessing_game(open_notebook, passage):
     notebook.wait_until(lambda: text.inner_text() == at_four)
 
     # The game: a wrong key is used up, right keys uncover the letters and are counted.
-    game = notebook.panel("guessing_game(")
+    game = notebook.run_for("guessing_game(")
     keys = game.locator(".guess-key")
     expect(keys).to_have_count(27)
 

@@ -8,9 +8,7 @@ pytestmark = pytest.mark.browser
 
 def test_the_puzzle_is_played_and_a_sequence_of_ones_own_is_read(open_notebook):
     notebook = open_notebook("06")
-    notebook.run_all(seconds=400)
-
-    puzzle = notebook.panel("rule_puzzle(")
+    puzzle = notebook.run_for("rule_puzzle(")
     rows = puzzle.locator("table tr")
     solved = rows.count()
     puzzle.locator("button", has_text="class 1").click()
@@ -19,7 +17,7 @@ def test_the_puzzle_is_played_and_a_sequence_of_ones_own_is_read(open_notebook):
     puzzle.locator("button", has_text="give me the rule").click()
     expect(puzzle).to_contain_text("closes the one")
 
-    state = notebook.panel("explore_state,")
+    state = notebook.run_for("explore_state,")
     expect(notebook.enter(state, "([<>])()").locator("img")).to_have_count(1)
     expect(notebook.enter(state, "(x)").locator("pre")).to_contain_text("'x'")
     notebook.shows_no_errors()
@@ -27,8 +25,7 @@ def test_the_puzzle_is_played_and_a_sequence_of_ones_own_is_read(open_notebook):
 
 def test_a_gate_is_opened(open_notebook):
     notebook = open_notebook("07")
-    notebook.run_through("explore_gate,")
-    panel = notebook.panel("explore_gate,")
+    panel = notebook.run_for("explore_gate,")
     output = panel.locator(".jp-OutputArea").first
     expect(output.locator("img")).to_have_count(1)
     with notebook.changes(output):

@@ -10,20 +10,18 @@ pytestmark = pytest.mark.browser
 
 def test_merges_are_stepped_through_and_a_text_of_ones_own_is_cut(open_notebook):
     notebook = open_notebook("03")
-    notebook.run_all()
-    merges = notebook.panel("show_merges,")
+    merges = notebook.run_for("show_merges,")
     label = notebook.page.locator(".widget-label", has_text=re.compile("^merges$"))
     notebook.move_slider(merges.locator(".widget-slider", has=label))
     expect(merges.locator(".jp-OutputArea").first).to_contain_text("merge 51:")
-    output = notebook.enter(notebook.panel("look_at,"), "<b>été</b> 🙂")
+    output = notebook.enter(notebook.run_for("look_at,"), "<b>été</b> 🙂")
     expect(output).to_contain_text("12 characters, 17 bytes")
     notebook.shows_no_errors()
 
 
 def test_neighbours_are_shown_and_unknown_words_are_answered(open_notebook):
     notebook = open_notebook("04")
-    notebook.run_all(seconds=400)
-    panel = notebook.panel("neighbours_of,")
+    panel = notebook.run_for("neighbours_of,")
     expect(notebook.enter(panel, "monday").locator("img")).to_have_count(1)
     expect(notebook.enter(panel, "mondai").locator("pre")).to_contain_text("did you mean 'monday'")
     notebook.shows_no_errors()

@@ -16,7 +16,7 @@ from helpers.models.blocks import PostNormBlock
 from helpers.models.convolution import AutoregressiveLM, CausalConvolutionLM
 from helpers.models.gpt import GPT, GPTConfig
 from helpers.models.positions import ALiBi, LearnedPositions, RotaryPositions, SinusoidalPositions
-from helpers.models.recurrent import ElmanCell, GRUCell, LSTMCell
+from helpers.models.recurrent_cells import ElmanCell, GRUCell, LSTMCell
 from helpers.models.recurrent_models import RecurrentLM
 from helpers.models.transformer import Transformer
 from helpers.models.window_lm import AveragingLM, WindowLM

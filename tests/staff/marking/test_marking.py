@@ -194,18 +194,22 @@ def snapshot(folder, *left_out):
     return found
 
 
+OTHERS: set[psutil.Process] = set()  # that ran before: JupyterLab of the browser's tests, say
+
+
 def strays():
     """Processes that a submission or a worker left, wherever they hang."""
     found = [p.info["cmdline"] for p in psutil.process_iter(["cmdline"])]
     found = [words for words in found if words and "987654" in words]
     workers = psutil.Process().children(recursive=True)
-    return found + [p for p in workers if p.status() != psutil.STATUS_ZOMBIE]
+    return found + [p for p in workers if p not in OTHERS and p.status() != psutil.STATUS_ZOMBIE]
 
 
 @pytest.fixture(scope="module", autouse=True)
 def temporary(tmp_path_factory):
     """A folder of our own for temporary files, with a short name for the sake of sockets."""
     tmp_path_factory.getbasetemp()  # which pytest would put there otherwise
+    OTHERS.update(psutil.Process().children(recursive=True))
     kept, folder = tempfile.tempdir, tempfile.mkdtemp(prefix="m-")
     tempfile.tempdir = folder
     yield Path(folder)
