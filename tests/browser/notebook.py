@@ -92,10 +92,9 @@ class Notebook:
 
     def run_cell(self, text: str, seconds: float = 120) -> Locator:
         """Run the first code cell whose source contains a text; the outputs below it."""
-        cell = self.cell(text)
-        cell.locator(".jp-InputArea").first.click()
+        self.cell(text).locator(".jp-InputArea").first.click()
         self.execute("notebook:run-cell", seconds)
-        return cell.locator(".jp-OutputArea").first
+        return self.outputs(text)
 
     def execute(self, command: str, seconds: float) -> None:
         """Execute one of JupyterLab's commands, and wait until the cells have run."""
@@ -128,6 +127,10 @@ class Notebook:
             .filter(has=self.page.locator(".jp-InputArea", has_text=text))
             .first
         )
+
+    def outputs(self, text: str) -> Locator:
+        """What stands below the first code cell whose source contains a text."""
+        return self.cell(text).locator(".jp-OutputArea").first
 
     def panel(self, text: str) -> Locator:
         """The interactive part below the first code cell whose source contains a text."""

@@ -29,7 +29,7 @@ def test_a_student_answers_wrongly_and_then_rightly(open_notebook):
     tasks = solutions(SOURCE)
     untouched = re.compile("not attempted yet|own version")
     for task in tasks:
-        expect(notebook.run_cell(f"check.{task}(")).to_contain_text(untouched)
+        expect(notebook.outputs(f"check.{task}(")).to_contain_text(untouched)
     for task, answer in tasks.items():
         wrong = next(mutant for mutant in MUTANTS if mutant.task == task)
         type_answer(notebook, task, patched(SOURCE, wrong))
@@ -38,4 +38,4 @@ def test_a_student_answers_wrongly_and_then_rightly(open_notebook):
         expect(notebook.run_cell(f"check.{task}(")).to_contain_text(f"✓ {task}")
     notebook.run_all()
     for task in tasks:
-        expect(notebook.run_cell(f"check.{task}(")).to_contain_text(re.compile(r"^\s*✓"))
+        expect(notebook.outputs(f"check.{task}(")).to_contain_text(re.compile(r"^\s*✓"))

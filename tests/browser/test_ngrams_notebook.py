@@ -36,24 +36,25 @@ def test_the_sampler_and_a_round_of_the_guessing_game(open_notebook, passage):
     keys = game.locator(".guess-key")
     expect(keys).to_have_count(27)
 
+    cells = game.locator("tr", has_text="You").locator("td")
+
     def press(symbol):
         name = "space" if symbol == " " else symbol
-        with notebook.changes(game):
-            keys.get_by_text(name, exact=True).click()
+        keys.get_by_text(name, exact=True).click()
 
     hidden = passage[30:70]
     press("Z" if hidden[0] != "Z" else "X")
     expect(game.locator(".guess-key[disabled]")).to_have_count(1)
-    for symbol in hidden[:12]:
+    for found, symbol in enumerate(hidden[:12], 1):
         press(symbol)
-    cells = game.locator("tr", has_text="You").locator("td")
-    expect(cells.nth(0)).to_have_text("12")
+        expect(cells.nth(0)).to_have_text(str(found))
     expect(cells.nth(1)).to_have_text("92%")  # all but the first were right at once
     expect(game.locator("tr", has_text="The model").locator("td").first).to_have_text("12")
     with notebook.changes(game):
         game.get_by_text("Let the model guess").click()
     expect(game).to_contain_text("The model found")
-    for symbol in hidden[13:]:
+    for found, symbol in enumerate(hidden[13:], 13):
         press(symbol)
+        expect(cells.nth(0)).to_have_text(str(found))
     expect(game).to_contain_text("The passage is finished")
     notebook.shows_no_errors()
