@@ -9,8 +9,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 INDEX := $(if $(CPU),--extra-index-url https://download.pytorch.org/whl/cpu)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-# Two files at a time, in the order of tests/conftest.py.
-WORKERS := -n 2 --dist loadfile --no-loadscope-reorder
+# Three files at a time, in the order of tests/conftest.py: browsers and kernels wait a good deal.
+WORKERS := -n 3 --dist loadfile --no-loadscope-reorder
 ROOT_USER := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 
 .DEFAULT_GOAL := help

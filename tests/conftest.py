@@ -13,18 +13,29 @@ os.environ["COURSE_DRIVE_WIDGETS"] = "1"
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# What takes longest begins first, so that both workers end at about the same time.
-LONGEST_FIRST = ("browser", "notebooks", "marking", "labs")
+# What takes longest begins first, so that all workers end at about the same time.
+LONGEST_FIRST = ("test_marking.py", "browser", "test_full_marks.py", "notebooks", "labs")
+# Files that take more than eight seconds; `make check` leaves them out.
+SLOW = {
+    *("test_bpe.py", "test_convolution.py", "test_full_marks.py", "test_gradients.py"),
+    *("test_hidden_markov.py", "test_in_a_kernel.py", "test_layers.py", "test_marking.py"),
+    *("test_mutations.py", "test_pretrain.py", "test_refresh.py", "test_release.py"),
+    *("test_sandbox.py", "test_shipped_model.py", "test_speculative.py", "test_transformer.py"),
+    *("test_translation.py",),
+}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Order the files by how long they take; see CONTRIBUTING, "Tests"."""
+    """Order the files by how long they take, and mark those that are slow."""
 
     def rank(item: pytest.Item) -> int:
-        folders = item.path.parts
-        return next((i for i, name in enumerate(LONGEST_FIRST) if name in folders), 9)
+        names = item.path.parts
+        return next((i for i, name in enumerate(LONGEST_FIRST) if name in names), 9)
 
     items.sort(key=rank)  # stable: a file's tests stay together, in their order
+    for item in items:
+        if item.path.name in SLOW:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

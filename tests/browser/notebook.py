@@ -44,6 +44,7 @@ class Notebook:
             f"() => {{ const k = {KERNEL};"
             " return k && k.status === 'idle' && k.connectionStatus === 'connected' }",
             timeout=1000 * seconds,
+            polling=100,  # milliseconds; without it the page is drawn without end
         )
 
     def settle(self) -> None:
