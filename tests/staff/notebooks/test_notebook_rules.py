@@ -157,7 +157,7 @@ def test_state_of_widgets():
         "/home/ada/x.txt",
         "/root/x",
         "/tmp/x",
-        "/work/main",
+        "/work/course",
         "/content/course",
         "C:\\Users\\Ada",
         "C:\\\\Users",
