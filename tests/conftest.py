@@ -5,9 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from helpers.course import claims
+from tests.notebooks.claims_run import watch_claims
+
 # The kernels that nbval starts inherit this: `helpers.display.widgets.explore` then moves every
 # control to the ends of its range, so that a callback that raises fails the notebook.
 os.environ["COURSE_DRIVE_WIDGETS"] = "1"
+# And this: cells of claims, which sleep for a student, are then checked.
+os.environ[claims.VARIABLE] = "1"
 # With two notebooks at once on two cores, the threads of one torch wait for those of the other:
 # training that takes 0.8 s alone took 18 s. One thread each is faster.
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -32,6 +37,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         names = item.path.parts
         return next((i for i, name in enumerate(LONGEST_FIRST) if name in names), 9)
 
+    watch_claims(items)
     items.sort(key=rank)  # stable: a file's tests stay together, in their order
     for item in items:
         if item.path.name in SLOW:

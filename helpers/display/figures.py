@@ -35,7 +35,11 @@ def show(figure: Figure | Axes, caption: str) -> None:
         ValueError: if the caption is empty.
     """
     caption_bundle = caption_output(caption)
+    # Here, not above: whoever only says something need not wait for matplotlib.
+    from helpers.display.plotting import uncover
+
     figure = _figure_of(figure)
+    uncover(figure)
     if get_ipython() is not None:
         publish(figure_output(figure))
     publish(caption_bundle)

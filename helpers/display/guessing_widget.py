@@ -12,7 +12,7 @@ from torch import Tensor
 from helpers.contracts import Predictor
 from helpers.display import palette
 from helpers.display.signs import SIGNS, visible
-from helpers.display.widgets import RUN_ME, driving, panel, show_widget
+from helpers.display.widgets import RUN_ME, driving, panel, show_widget, storing
 from helpers.inference.guessing import GuessingGame, guess_ranks, shannon_bounds
 
 YOU, MODEL = palette.BLUE, palette.VERMILION
@@ -53,7 +53,9 @@ def guessing_game(
     if driving():
         play_a_round(GuessingBoard(texts, alphabet, predictor, encode, start, length))
     words = ipywidgets.HTML(f"<div>{escape(description)}</div>")
-    show_widget(panel([words, *board.parts]), f"{description} *{RUN_ME}*".strip())
+    seen = "".join(part.value for part in board.parts if isinstance(part, ipywidgets.HTML))
+    first = [{"text/html": seen, "text/plain": board.game.shown}] if storing() else None
+    show_widget(panel([words, *board.parts]), f"{description} *{RUN_ME}*".strip(), first=first)
 
 
 class GuessingBoard:

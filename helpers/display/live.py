@@ -8,9 +8,10 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from IPython import get_ipython
@@ -73,7 +74,7 @@ class LiveCurve:
         return len(self.steps) == 1
 
     def draw(self) -> Figure:
-        """The curve so far: each step's loss pale, its running mean over it, validation as marks.
+        """The curve so far: each step's loss pale, its centred mean over it, validation as marks.
 
         Validation stands in axes of its own if it has a unit of its own (``validation_ylabel``).
         """
@@ -85,7 +86,7 @@ class LiveCurve:
             plain = {"marker": "", "linestyle": "-"}
             axes[0].plot(self.steps, self.losses, color=palette.PALE_BLUE, lw=1.2, **plain)
             axes[0].plot(self.steps, smooth(self.losses), color=palette.BLUE, **plain)
-            axes[0].lines[-1].set_label("training, running mean")
+            axes[0].lines[-1].set_label("training, centred mean")
             axes[0].set(xlabel="step", ylabel=self.ylabel)
             if self.validations:
                 steps, values = zip(*self.validations, strict=True)
@@ -104,10 +105,11 @@ class LiveCurve:
         """What the curve shows, with its last numbers."""
         if self.last is None:
             return "No step of training has been made."
+        last = self.losses[-max(1, len(self.losses) // 30) :]
         words = (
             f"Training loss over {self.last.step:,} steps and {self.last.tokens:,} {self.unit} "
-            f"({self.last.seconds:.0f} s): the mean of the last steps is "
-            f"{smooth(self.losses)[-1]:.3f} {self.ylabel}"
+            f"({self.last.seconds:.0f} s): the mean of the last {len(last)} is "
+            f"{sum(last) / len(last):.3f} {self.ylabel}"
         )
         if self.validations:
             measured_in = self.validation_ylabel or self.ylabel
@@ -158,16 +160,19 @@ def watch(
     return _watch(records, curve, caption, every_seconds)
 
 
-def smooth(values: list[float]) -> list[float]:
-    """Running mean over about the last thirtieth of the values, weighted exponentially.
+def smooth(values: Sequence[float]) -> list[float]:
+    """Centred running mean over about a thirtieth of the values.
 
-    Divided by the sum of the weights so far, as Adam does, so that its start is not drawn to zero.
+    A mean of the last values alone would lag behind: while the loss falls, it lies above it, and a
+    validation loss of the same moment seems too low. Towards both ends the window narrows, so that
+    it stays centred.
     """
-    decay = 1 - 1 / (1 + len(values) / 30)
-    means, mean, weight = [], 0.0, 0.0
-    for value in values:
-        mean, weight = decay * mean + (1 - decay) * value, decay * weight + (1 - decay)
-        means.append(mean / weight)
+    n, half = len(values), len(values) // 60
+    sums = [0.0, *itertools.accumulate(map(float, values))]
+    means = []
+    for i in range(n):
+        reach = min(half, i, n - 1 - i)
+        means.append((sums[i + reach + 1] - sums[i - reach]) / (2 * reach + 1))
     return means
 
 

@@ -8,7 +8,7 @@ of colours grow steadily in lightness: all plots can be read in grey.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -18,12 +18,15 @@ from cycler import cycler
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.transforms import Bbox
 
-from helpers.display.palette import COLOURS, GREY, HATCHED, LIGHT
+from helpers.display.palette import COLOURS, GREY, HATCHED, LIGHT, LIGHTEST
 from helpers.display.signs import visible
 
+STEADY, SIGNED, PALE = "cividis", "RdBu_r", "Blues"  # colours of matrices, by name
 LINE_STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 3)), (0, (1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 HATCHES = ("", "///", "...", "xx", "\\\\\\", "++", "--")
@@ -51,7 +54,7 @@ STYLE: dict[str, Any] = {
     "axes.axisbelow": True,
     "grid.color": LIGHT,
     "grid.linewidth": 0.8,
-    "image.cmap": "cividis",
+    "image.cmap": STEADY,
     # A marker about every tenth of the axes' diagonal, however many points a curve has.
     "axes.prop_cycle": cycler(color=COLOURS)
     + cycler(linestyle=LINE_STYLES)
@@ -82,7 +85,7 @@ def heatmap(
     low: float | None = None,
     high: float | None = None,
     missing: str = "no value",
-    cmap: str = "cividis",
+    cmap: str = "",
     tokens: bool = True,
     title: str = "",
     ax: Axes | None = None,
@@ -97,7 +100,10 @@ def heatmap(
         xlabel, ylabel: what the columns and the rows are.
         value_label: what the colours mean, with the unit; stands beside the colour bar.
         annotate: True writes the numbers into the cells; a format such as ".1f" may be given.
-        low, high: the ends of the colour scale; the matrix' own by default.
+        low, high: the ends of the colour scale; the matrix' own by default, and where it has both
+            signs as far below zero as above.
+        cmap: matplotlib's name of the colours. Left out, they grow steadily in lightness, or, for a
+            matrix with both signs, diverge from white at zero.
         tokens: False where the labels are names rather than tokens: their spaces stay spaces.
 
     Raises:
@@ -122,6 +128,10 @@ def heatmap(
     values = np.ma.masked_where(~finite, matrix)
     if not finite.any():
         low, high = low or 0.0, 1.0 if high is None else high
+    elif not cmap and signed(matrix):
+        cmap, reach = SIGNED, float(np.abs(values).max())
+        low, high = -reach if low is None else low, reach if high is None else high
+    cmap = cmap or STEADY
     image = ax.imshow(values, cmap=cmap, vmin=low, vmax=high, aspect="equal", interpolation="none")
     size = max(8.0, min(13.0, 330 / max(rows, columns, 1)))
     shown = _visible if tokens else list
@@ -190,7 +200,7 @@ def curves(
             color=COLOURS[k],
             linestyle=LINE_STYLES[k],
             marker=MARKERS[k],
-            markevery=1 if len(x) <= 15 else 0.1,
+            markevery=1 if _discrete(x) else 0.1,
         )
         if spread:
             ax.fill_between(x, y - spread[0], y + spread[0], color=COLOURS[k], alpha=0.18, lw=0)
@@ -285,6 +295,129 @@ def bars(
     if len(groups) > 1:
         ax.legend()
     return ax
+
+
+def heatmaps(
+    panels: Mapping[str, Any],
+    row_labels: Sequence[str],
+    column_labels: Sequence[str],
+    *,
+    xlabel: str,
+    ylabel: str,
+    value_label: str,
+    high: float | None = None,
+    annotate: bool | str = False,
+    tokens: bool = True,
+) -> Figure:
+    """Matrices side by side that are to be compared: one colour scale, one bar of colours.
+
+    Args:
+        panels: title -> matrix, all of the same shape.
+        high: the end of the scale; the largest value of all panels by default.
+        row_labels, column_labels, xlabel, ylabel, value_label, annotate, tokens: as for
+            ``heatmap``.
+
+    Raises:
+        ValueError: there is no panel, or one does not fit the labels.
+    """
+    if not panels:
+        raise ValueError("There is nothing to draw: give at least one panel.")
+    matrices = {title: _array(matrix, title) for title, matrix in panels.items()}
+    everything = np.concatenate([matrix.ravel() for matrix in matrices.values()])
+    reach = float(np.nanmax(np.abs(everything))) if high is None else high
+    both = signed(everything)
+    width, height = _heatmap_size(row_labels, column_labels)
+    size = (min(13.0, 0.9 * width * len(panels) + 1), min(6.0, height))
+    figure, axes = plt.subplots(1, len(panels), figsize=size, squeeze=False)
+    for ax, (title, matrix) in zip(axes[0], matrices.items(), strict=True):
+        heatmap(
+            matrix,
+            row_labels,
+            column_labels,
+            xlabel=xlabel,
+            ylabel=ylabel if ax is axes[0, 0] else "",
+            value_label=value_label,
+            annotate=annotate,
+            low=-reach if both else 0.0,
+            high=reach,
+            cmap=SIGNED if both else STEADY,
+            tokens=tokens,
+            title=title,
+            ax=ax,
+        )
+        if ax is not axes[0, -1]:
+            ax.images[0].colorbar.remove()
+    return figure
+
+
+def signed(values: Any) -> bool:
+    """Whether numbers lie on both sides of zero, so that colours should diverge there."""
+    values = np.asarray(values, dtype=float)
+    finite = values[np.isfinite(values)]
+    return bool(finite.size and finite.min() < 0 < finite.max())
+
+
+def colours_of(values: Any, high: float | None = None) -> Callable[[float], tuple[Any, str]]:
+    """A function from a number to the colours of its cell: (ground, ink).
+
+    Args:
+        values: all numbers that will be shown together.
+        high: the number of the darkest colour; the largest absolute value, if left out.
+    """
+    values = np.asarray(values, dtype=float)
+    reach = high or float(np.nanmax(np.abs(np.append(values, 1e-12))))
+    both = signed(values)
+    shades = mpl.colormaps[SIGNED if both else PALE]
+
+    def paint(value: float) -> tuple[Any, str]:
+        if not math.isfinite(value):
+            return LIGHTEST, GREY
+        shade = shades((value / reach + 1) / 2 if both else value / reach)
+        return shade, "black" if _luminance(shade) > 0.2 else "white"
+
+    return paint
+
+
+def uncover(figure: Figure) -> None:
+    """Move every legend that covers data to where there is none: above its axes."""
+    figure.canvas.draw()  # so that everything has its place
+    for ax in figure.axes:
+        legend = ax.get_legend()
+        if legend is None or not _covers(ax, legend.get_window_extent()):
+            continue
+        entries = legend.legend_handles, [text.get_text() for text in legend.get_texts()]
+        width = max((len(words) for words in entries[1]), default=1)
+        room = ax.get_window_extent().width / figure.dpi
+        columns = max(1, min(len(entries[1]), int(room / (0.085 * width + 0.75))))
+        look = {"loc": "lower left", "borderaxespad": 0.2, "frameon": False}
+        titled = 1.09 if ax.get_title() else 1.0
+        ax.legend(*entries, bbox_to_anchor=(0, titled), ncols=columns, **look)
+
+
+def _covers(ax: Axes, box: Bbox) -> bool:
+    """Whether a box on the canvas covers a line, a band, a bar or a point of the axes."""
+    for line in ax.lines:
+        if line.get_visible() and line.get_label() != "":
+            path = line.get_transform().transform_path(line.get_path())
+            if path.intersects_bbox(box, filled=False):
+                return True
+    if any(patch.get_window_extent().overlaps(box) for patch in ax.patches):
+        return True
+    for collection in ax.collections:
+        shift = collection.get_offset_transform().transform(collection.get_offsets())
+        if len(collection.get_paths()) == 1 and len(shift) <= 1:  # a band
+            path = collection.get_transform().transform_path(collection.get_paths()[0])
+            if path.intersects_bbox(box, filled=True):
+                return True
+        elif any(box.contains(*point) for point in shift):
+            return True
+    return False
+
+
+def _discrete(x: np.ndarray) -> bool:
+    """Whether every point of a curve should be marked: few of them, or whole positions."""
+    whole = bool(np.all(x == np.round(x))) and bool(np.all(np.diff(x) == 1))
+    return len(x) <= 15 or (whole and len(x) <= 64)
 
 
 def reference_lines(ax: Axes, lines: Mapping[str, float], *, vertical: bool = False) -> None:

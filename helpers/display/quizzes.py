@@ -217,26 +217,12 @@ def number(
     Raises:
         ValueError: if there is neither a reason nor a hint, or a wrong number counts as right.
     """
-    quiz = NumberQuiz(question, answer, tolerance, reasons or {}, hint, unit, because)
-    if driving():
-        quiz.drive()
-    field_ = ipywidgets.Text(placeholder="a number", layout=ipywidgets.Layout(width="10em"))
-    check = ipywidgets.Button(description="Check", button_style="primary")
-    feedback = ipywidgets.HTMLMath()
-    unit_label = ipywidgets.HTML(escape(unit))
+    _show_number(NumberQuiz(question, answer, tolerance, reasons or {}, hint, unit, because))
 
-    def answer_given(_: object) -> None:
-        feedback.value = feedback_html(*quiz.grade(field_.value))
 
-    check.on_click(answer_given)
-    # Leaving or entering the line reports its value in ipywidgets 7 and 8; on_submit is deprecated.
-    field_.continuous_update = False
-    field_.observe(answer_given, "value")
-    row = ipywidgets.HBox([field_, unit_label, check])
-    row.layout.align_items = "center"
-    row.layout.grid_gap = "10px"
-    live = panel([ipywidgets.HTMLMath(_question_html(question)), row, feedback])
-    _show(quiz, live, "")
+def show_quiz(quiz: ChoiceQuiz | NumberQuiz) -> None:
+    """Show a quiz, live and with its answers folded away below."""
+    (_show_choice if isinstance(quiz, ChoiceQuiz) else _show_number)(quiz)
 
 
 def markup(text: str) -> str:
@@ -265,6 +251,28 @@ def feedback_html(right: bool, words: str) -> str:
 
 def _question_html(question: str) -> str:
     return f'<div style="margin-bottom: 4px"><b>Quiz.</b> {markup(question)}</div>'
+
+
+def _show_number(quiz: NumberQuiz) -> None:
+    if driving():
+        quiz.drive()
+    field_ = ipywidgets.Text(placeholder="a number", layout=ipywidgets.Layout(width="10em"))
+    check = ipywidgets.Button(description="Check", button_style="primary")
+    feedback = ipywidgets.HTMLMath()
+    unit_label = ipywidgets.HTML(escape(quiz.unit))
+
+    def answer_given(_: object) -> None:
+        feedback.value = feedback_html(*quiz.grade(field_.value))
+
+    check.on_click(answer_given)
+    # Leaving or entering the line reports its value in ipywidgets 7 and 8; on_submit is deprecated.
+    field_.continuous_update = False
+    field_.observe(answer_given, "value")
+    row = ipywidgets.HBox([field_, unit_label, check])
+    row.layout.align_items = "center"
+    row.layout.grid_gap = "10px"
+    live = panel([ipywidgets.HTMLMath(_question_html(quiz.question)), row, feedback])
+    _show(quiz, live, "")
 
 
 def _show_choice(quiz: ChoiceQuiz) -> None:

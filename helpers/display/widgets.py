@@ -8,6 +8,7 @@ executing a notebook also tests its widgets.
 
 from __future__ import annotations
 
+import base64
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +21,9 @@ from IPython.utils.capture import capture_output
 
 from helpers.display.figures import publish
 
+# With COURSE_STORE_FIRST_STATE=1, as in the refresh command, a widget also brings what it shows at
+# first, under this type: a list of MIME bundles, for the reader who sees the stored notebook.
+FIRST_STATE = "application/vnd.course.first-state+json"
 RUN_ME = "Run this cell to use the interactive part."
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 # Sizes for a projector. Colours are left to the theme, which may be dark.
@@ -108,13 +112,14 @@ def explore(
             )
     if driving():
         _drive(function, controls)
+    first = first_state(function, controls) if storing() else None
     output = ipywidgets.interactive_output(function, controls)
     words = [ipywidgets.HTML(f"<div>{escape(description)}</div>")] if description else []
     box = ipywidgets.Box(
         list(controls.values()),
         layout=ipywidgets.Layout(flex_flow="row wrap", grid_gap="4px 24px", margin="0 0 6px 0"),
     )
-    show_widget(panel([*words, box, output]), f"{description} *{RUN_ME}*".strip())
+    show_widget(panel([*words, box, output]), f"{description} *{RUN_ME}*".strip(), first=first)
 
 
 def extreme_values(controls: Mapping[str, ipywidgets.Widget]) -> list[dict[str, Any]]:
@@ -130,6 +135,23 @@ def extreme_values(controls: Mapping[str, ipywidgets.Widget]) -> list[dict[str, 
     settings.append({name: values[0] for name, values in ends.items()})
     settings.append({name: values[-1] for name, values in ends.items()})
     return list({repr(setting): setting for setting in settings}.values())
+
+
+def first_state(
+    function: Callable[..., Any], controls: Mapping[str, ipywidgets.Widget]
+) -> list[dict[str, Any]]:
+    """What a function of ``explore`` shows for the controls as they are: MIME bundles, in order."""
+    with capture_output() as caught:
+        function(**{name: control.value for name, control in controls.items()})
+    bundles = [dict(output.data) for output in caught.outputs]
+    if caught.stdout:
+        bundles.insert(0, {"text/plain": caught.stdout})
+    return [{kind: _as_text(content) for kind, content in b.items()} for b in bundles]
+
+
+def storing() -> bool:
+    """Whether outputs will be stored, and the first state with them."""
+    return os.environ.get("COURSE_STORE_FIRST_STATE") == "1"
 
 
 def driving() -> bool:
@@ -162,7 +184,12 @@ def panel(children: Sequence[ipywidgets.Widget]) -> ipywidgets.VBox:
 
 
 def show_widget(
-    widget: ipywidgets.Widget, fallback: str, *, mime: str = "text/markdown", plain: str = ""
+    widget: ipywidgets.Widget,
+    fallback: str,
+    *,
+    mime: str = "text/markdown",
+    plain: str = "",
+    first: list[dict[str, Any]] | None = None,
 ) -> None:
     """Display a widget as one output that also says ``fallback`` where no widget can be alive.
 
@@ -170,12 +197,15 @@ def show_widget(
     ``_ipython_display_``; the bundle is made here, so that both send the same. Front ends prefer
     the widget; once the refresh command has taken the view away, the words are left. Colab gets
     what ipywidgets itself would send, the widget and plain text, since it never shows stored
-    outputs of ours beside a live kernel.
+    outputs of ours beside a live kernel. ``first`` is what the widget shows at first, if that is to
+    be stored.
     """
     plain = plain or fallback.replace("*", "")
     bundle: dict[str, Any] = {"text/plain": plain}
     if "google.colab" not in sys.modules:
         bundle[mime] = fallback
+    if first:
+        bundle[FIRST_STATE] = first
     bundle[WIDGET_VIEW] = {"version_major": 2, "version_minor": 0, "model_id": widget.model_id}
     publish(bundle)
 
@@ -191,6 +221,10 @@ def _look(label: str) -> dict[str, Any]:
         "layout": layout,
         "continuous_update": False,
     }
+
+
+def _as_text(content: Any) -> Any:
+    return base64.b64encode(content).decode("ascii") if isinstance(content, bytes) else content
 
 
 def _option_values(options: Any) -> list[Any]:

@@ -23,9 +23,12 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbclient.output_widget import OutputWidget
 from nbformat import NotebookNode
 
+from helpers.course import claims
 from helpers.course.environment import find_root
 from helpers.course.workspace import find_notebook, released_notebooks
+from helpers.display.widgets import FIRST_STATE
 from helpers.files import write_whole
+from staff.notebooks.folding import CLAIMS_TAG, fold
 from staff.notebooks.notebook_rules import (
     WIDGET_TAG,
     WIDGET_VIEW,
@@ -51,7 +54,9 @@ def refresh(path: Path, timeout: int = TIMEOUT) -> bool:
     notebook = nbformat.read(path, as_version=4)
     execute(notebook, path.parent, timeout)
     strip_widgets(notebook)
+    strip_claims(notebook)
     merge_streams(notebook)
+    fold(notebook)
     normalise_metadata(notebook)
     complaints = [*check_counts(notebook), *check_outputs(notebook), *check_paths(notebook)]
     if complaints:
@@ -129,8 +134,10 @@ def execute(notebook: NotebookNode, folder: Path, timeout: int = TIMEOUT) -> Non
     for _, cell in code_cells(notebook):
         cell.outputs, cell.execution_count = [], None
         cell.metadata.pop("execution", None)
-    # Driven widgets are for tests; what is stored is what a student sees at first.
+    # Driven widgets are for tests; what is stored is what a student sees at first, and all claims
+    # must hold.
     environment = {k: v for k, v in os.environ.items() if k != "COURSE_DRIVE_WIDGETS"}
+    environment |= {"COURSE_STORE_FIRST_STATE": "1", claims.VARIABLE: "1"}
     Client(notebook, folder, timeout, kernel_name=NATIVE_KERNEL_NAME).run(environment)
 
 
@@ -146,19 +153,30 @@ def strip_widgets(notebook: NotebookNode) -> None:
         kept, tags = [], cell.metadata.get("tags", [])
         lost = False
         for output in cell.outputs:
+            first = output.get("data", {}).pop(FIRST_STATE, [])
             if WIDGET_VIEW in output.get("data", {}):
                 del output.data[WIDGET_VIEW]
                 output.get("metadata", {}).pop(WIDGET_VIEW, None)
-                if not set(output.data) - {"text/plain"}:
-                    lost = True
-                    continue
-            kept.append(output)
+                if set(output.data) - {"text/plain"}:
+                    kept.append(output)
+                else:
+                    lost = not first
+                kept += [nbformat.v4.new_output("display_data", data=data) for data in first]
+            else:
+                kept.append(output)
         cell.outputs = kept
         tags = [tag for tag in tags if tag != WIDGET_TAG] + [WIDGET_TAG] * lost
         if tags:
             cell.metadata["tags"] = tags
         else:
             cell.metadata.pop("tags", None)
+
+
+def strip_claims(notebook: NotebookNode) -> None:
+    """Cells of claims say nothing to a reader: they speak to the tests."""
+    for _, cell in code_cells(notebook):
+        if CLAIMS_TAG in cell.metadata.get("tags", []):
+            cell.outputs = []
 
 
 def merge_streams(notebook: NotebookNode) -> None:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import wraps
+from itertools import pairwise
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -19,6 +20,10 @@ from helpers.display.figures import publish
 
 MARKING_TRIALS = 3
 LEADERBOARD = "application/vnd.course.leaderboard+json"
+# What is left of a function without a body, and what follows three dots that wait for an answer.
+_IDLE = {"RESUME", "NOP", "COPY_FREE_VARS", "MAKE_CELL"}
+_HANDING_BACK = {"LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
+_SETTING = {"STORE_FAST", "STORE_DEREF", "RETURN_VALUE", "STORE_FAST_LOAD_FAST"}
 _LOOKING_UP = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD", "IMPORT_")
 
 
@@ -160,7 +165,7 @@ class Task:
 
     def judge(self, answer: Any, seed: int = 0) -> Verdict:
         """Try an answer on random inputs; says nothing."""
-        if answer is None or answer is Ellipsis:
+        if answer is None or answer is Ellipsis or _has_blanks(answer):
             return Verdict(attempted=False)
         trial = Trial(answer, seed)
         try:
@@ -251,6 +256,23 @@ def _used(answer: Any) -> Iterator[tuple[str, Any]]:
                     yield name, function.__globals__.get(name)
                 else:  # an attribute, or an import inside of the function
                     yield name, sys.modules.get(name) if operation == "IMPORT_NAME" else None
+
+
+def _has_blanks(answer: Any) -> bool:
+    """Whether a function, or a method of a class, still is, or sets something to, three dots."""
+    parts = vars(answer).values() if isinstance(answer, type) else [answer]
+    functions = [getattr(part, "__func__", part) for part in parts]
+    return any(_blank(f.__code__) for f in functions if isinstance(f, FunctionType))
+
+
+def _blank(code: CodeType) -> bool:
+    steps = [step for step in dis.get_instructions(code) if step.opname not in _IDLE]
+    if all(step.opname in _HANDING_BACK and step.argval is None for step in steps):
+        return True  # a docstring and three dots, or pass, leave nothing else
+    return any(
+        step.argval is Ellipsis and (step.opname.startswith("RETURN") or then.opname in _SETTING)
+        for step, then in pairwise([*steps, steps[-1]])
+    )
 
 
 def _names(code: CodeType) -> Iterator[tuple[str, str]]:

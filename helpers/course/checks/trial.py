@@ -6,7 +6,7 @@ properties. The first one that does not hold ends the trial with a ``Complaint``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -182,6 +182,32 @@ class Trial:
         rule = f"{rule}: {kind}" if kind else rule
         given = " ".join(filter(None, [describe(given), place and f"({place})"]))
         self.holds(False, rule, hint, given=given, got=shown, expected=wanted)
+
+    def agrees(
+        self,
+        reference: Callable[..., Any],
+        *arguments: Any,
+        rule: str,
+        hint: str,
+        slips: Iterable[tuple[Callable[..., Any], str]] = (),
+        given: str = "",
+        tolerance: float = 1e-6,
+    ) -> None:
+        """For these arguments the answer gives what a reference gives.
+
+        Args:
+            reference: the course's own function.
+            rule: the property, such as "by hand".
+            hint: what to think about, unless a slip gives just what the answer gave.
+            slips: (wrong version of the reference, hint); called only where the answer is wrong.
+            given: the input in words; left out, the arguments are described.
+            tolerance: absolute and relative.
+        """
+        given = given or describe_call(arguments, {})
+        got = self.call(*arguments, given=given, hint=hint)
+        wrong = ((slip(*arguments), words) for slip, words in slips)
+        expected = reference(*arguments)
+        self.equals(got, expected, rule, hint, slips=wrong, given=given, tolerance=tolerance)
 
     def named(self, got: Any, names: Collection[str]) -> None:
         """What comes back is a dictionary with these names, as in the tasks on paper."""

@@ -1,0 +1,118 @@
+"""What a student expected, beside what came out.
+
+A prediction is a plain variable in a cell before the result, ``my_share = ...`` until somebody
+writes a number there, and the cell that measures it ends in ``compare``::
+
+    compare(my_share, 53.4, "share of unseen trigrams", unit="%")
+
+A prediction that is missing or cannot be read never ends in an error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from typing import Any
+
+from helpers.display.figures import publish
+
+
+def compare(predicted: Any, measured: float, what: str, *, unit: str = "", digits: int = 1) -> None:
+    """Say how far a predicted number was off.
+
+    Args:
+        predicted: a number, or words such as "50 %"; ``...`` where there is no prediction.
+        measured: what came out.
+        what: the quantity, such as "share of unseen trigrams".
+        unit: stands behind the numbers.
+        digits: behind the point.
+    """
+    shown = _with_unit(f"{measured:.{digits}f}", unit)
+    found = f"Measured: **{shown}** ({what})."
+    if _missing(predicted):
+        _say(f"You made no prediction. {found}")
+        return
+    number = _number(predicted, unit)
+    if number is None:
+        _say(f"Your prediction {predicted!r} is no number: type one such as 12.5. {found}")
+        return
+    yours = _with_unit(f"{number:.{digits}f}", unit)
+    _say(f"You predicted **{yours}**. {found} {_how_far(number, measured, unit, digits)}")
+
+
+def compare_choice(predicted: Any, measured: str, options: Collection[str], what: str) -> None:
+    """Say whether the predicted one of several possibilities came out.
+
+    Args:
+        predicted: one of ``options``, in small or large letters; ``...`` for no prediction.
+        measured: the one that came out.
+        options: all of them.
+        what: the question in a few words.
+    """
+    found = f"It is **{measured}** ({what})."
+    known = {str(option).strip().lower(): option for option in options}
+    if _missing(predicted):
+        _say(f"You made no prediction. {found}")
+    elif str(predicted).strip().lower() not in known:
+        _say(f"Your prediction {predicted!r} is none of {', '.join(options)}. {found}")
+    elif known[str(predicted).strip().lower()] == measured:
+        _say(f"You predicted **{measured}**, and so it is ({what}).")
+    else:
+        _say(f"You predicted **{known[str(predicted).strip().lower()]}**. {found}")
+
+
+def compare_words(predicted: Any, found: Collection[str], what: str) -> None:
+    """Say which of the predicted words are among those that came out.
+
+    Args:
+        predicted: words, as a list or in one string with blanks or commas; ``...`` for none.
+        found: the words that came out.
+        what: what they are, such as "the ten words that lose most".
+    """
+    answer = f"{what[:1].upper()}{what[1:]}: {', '.join(found)}."
+    if _missing(predicted):
+        _say(f"You made no prediction. {answer}")
+        return
+    words = predicted.replace(",", " ").split() if isinstance(predicted, str) else predicted
+    try:
+        words = [str(word) for word in words]
+    except TypeError:
+        _say(f"Your prediction {predicted!r} is no list of words. {answer}")
+        return
+    known = {word.lower() for word in found}
+    hits = [word for word in words if word.lower() in known]
+    named = f" ({', '.join(hits)})" if hits else ""
+    _say(f"Of your {len(words)} words, **{len(hits)}** came out{named}. {answer}")
+
+
+def _missing(predicted: Any) -> bool:
+    return predicted is None or predicted is Ellipsis or (predicted in ("", [], ()))
+
+
+def _number(predicted: Any, unit: str) -> float | None:
+    words = str(predicted).replace(unit, "") if unit else str(predicted)
+    try:
+        number = float(words.strip().replace(",", "."))
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _how_far(number: float, measured: float, unit: str, digits: int) -> str:
+    gap = number - measured
+    if abs(gap) < 0.5 * 10**-digits:
+        return "That is exact."
+    distance = _with_unit(f"{abs(gap):.{digits}f}", "points" if unit == "%" else unit)
+    words = f"You were {distance} too {'high' if gap > 0 else 'low'}"
+    if number > 0 and measured > 0 and unit != "%":
+        factor = max(number / measured, measured / number)
+        words += f", a factor of {factor:.1f}" if factor >= 2 else ""
+    return f"{words}."
+
+
+def _with_unit(number: str, unit: str) -> str:
+    return f"{number} {unit}".strip()
+
+
+def _say(words: str) -> None:
+    publish({"text/markdown": words, "text/plain": words.replace("**", "")})

@@ -1,0 +1,501 @@
+"""Schematic drawings: boxes, arrows with shapes on them, matrices, bands of tokens, stacks.
+
+One style for all notebooks, which can be read in grey and from the back of a room. A unit is an
+inch, x grows to the right and y upwards. Everything has a name, and arrows join names::
+
+    d = Drawing()
+    d.band("w", 0, 0, ["the", "old", "net"])
+    d.box("h", 1.2, 1.2, "$h$", colour=BLUE)
+    d.arrows("w0 -> h, w1 -> h: 4 × 8, w2 ~> h")
+    show(d, "Two words enter; the third is left out.")
+
+In ``arrows`` the sign says how the arrow looks: ``->`` plain, ``=>`` thick and coloured, ``~>``
+dashed, ``--`` without a head. ``a -> b -> c`` is a chain, what follows a colon stands beside the
+arrow, and ``a.top``, ``a.left`` and so on are points on the edge of a node. ``animate`` steps
+through drawings with a slider; the first is stored, for readers without a kernel.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Patch, Rectangle
+from matplotlib.textpath import TextPath
+
+from helpers.display.figures import show
+from helpers.display.palette import GREY, INK, LIGHTEST, PALEST_BLUE, VERMILION, WHITE
+from helpers.display.plotting import colours_of, course_style
+from helpers.display.signs import visible
+from helpers.display.widgets import explore, slider
+
+FONT = 14
+HEIGHT = 0.56  # of a box
+MARGIN = 0.12  # around the drawing
+MAX_SIZE = (13.0, 6.0)  # inches that fit a projector
+_SIDES = {"left": (-1, 0), "right": (1, 0), "top": (0, 1), "bottom": (0, -1)}
+_ARROW = re.compile(r"\s*(->|=>|~>|--)\s*")
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Node:
+    """Something with a name that arrows lead to: its middle, its size, and its outline."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    patch: Patch | None
+
+    def side(self, name: str) -> Point:
+        """The middle of its left, right, top or bottom edge."""
+        dx, dy = _SIDES[name]
+        return self.x + dx * self.width / 2, self.y + dy * self.height / 2
+
+
+class Drawing:
+    """A picture that grows as things are added; its figure is as large as what is in it.
+
+    Args:
+        title: stands above it.
+
+    Attributes:
+        nodes: what has been added, by name.
+    """
+
+    def __init__(self, title: str = "") -> None:
+        self.nodes: dict[str, Node] = {}
+        with course_style():
+            figure = Figure(figsize=(1, 1), layout="none")
+            self.ax: Axes = figure.add_axes((0, 0, 1, 1))
+        self.ax.set_axis_off()
+        self.title = title
+        self._low, self._high = np.full(2, np.inf), np.full(2, -np.inf)
+
+    def box(
+        self,
+        name: str,
+        x: float,
+        y: float,
+        text: str | None = None,
+        *,
+        width: float | None = None,
+        height: float = HEIGHT,
+        colour: str = INK,
+        fill: str = WHITE,
+        kind: str = "box",
+        size: float = FONT,
+    ) -> Node:
+        """A box with words in it, its middle at (x, y).
+
+        Args:
+            name: by which arrows find it.
+            text: its name, if left out; formulas in dollars.
+            width: as wide as the words need, if left out.
+            colour: of its edge and its words.
+            kind: "box", "circle" (for operations), or "plain" (words without an edge).
+
+        Raises:
+            ValueError: the name is taken, or the kind is unknown.
+        """
+        if name in self.nodes:
+            raise ValueError(f"There is a {name!r} already: every part needs a name of its own.")
+        text = name if text is None else text
+        if kind not in ("box", "circle", "plain"):
+            raise ValueError(f"A box is of the kind 'box', 'circle' or 'plain', not {kind!r}.")
+        if kind == "circle":
+            width = height = 0.44
+            patch = Circle((x, y), width / 2, fc=fill, ec=colour, lw=2.0, zorder=3)
+        else:
+            width = max(words_width(text, size) + 0.28, height) if width is None else width
+            patch = _rounded(x, y, width, height, fc=fill, ec=colour, lw=2.2, zorder=3)
+        if kind != "plain":
+            self.ax.add_patch(patch)
+        self._words(x, y, text, size, colour if kind != "plain" else INK)
+        return self._add(name, Node(x, y, width, height, patch))
+
+    def boxes(self, places: Mapping[str, tuple[Any, ...]], **look: Any) -> None:
+        """Many boxes: name -> (x, y) or (x, y, text); ``look`` as for ``box``."""
+        for name, place in places.items():
+            self.box(name, *place, **look)
+
+    def band(
+        self,
+        name: str,
+        x: float,
+        y: float,
+        tokens: Sequence[str],
+        *,
+        width: float | None = None,
+        height: float = HEIGHT,
+        marked: Sequence[int] = (),
+        hidden: Sequence[int] = (),
+        colour: str = INK,
+        down: bool = False,
+        size: float = FONT,
+    ) -> list[Node]:
+        """Tokens side by side (or, ``down``, below each other), the first one's middle at (x, y).
+
+        They are nodes called ``name0``, ``name1``, and so on, and ``name`` is the whole band.
+
+        Args:
+            width: of each token; as wide as the widest one needs, if left out.
+            marked: indices of tokens on a coloured ground.
+            hidden: indices of tokens that are pale.
+        """
+        shown = [visible(token) if not token.strip() else token for token in tokens]
+        width = max(words_width(t, size) for t in shown) + 0.22 if width is None else width
+        width = max(width, 0.36)
+        nodes = []
+        for k, token in enumerate(shown):
+            at = (x, y - k * height) if down else (x + k * width, y)
+            ground = PALEST_BLUE if k in marked else WHITE
+            patch = Rectangle(
+                (at[0] - width / 2, at[1] - height / 2), width, height, fc=ground, ec=colour, lw=1.4
+            )
+            self.ax.add_patch(patch).set_zorder(3)
+            ink = "#A0A0A0" if k in hidden else INK
+            self._words(*at, token, size, ink, weight="bold" if k in marked else "normal")
+            nodes.append(self._add(f"{name}{k}", Node(*at, width, height, patch)))
+        if nodes:
+            first, last = nodes[0], nodes[-1]
+            whole = Node(
+                (first.x + last.x) / 2,
+                (first.y + last.y) / 2,
+                abs(last.x - first.x) + width,
+                abs(last.y - first.y) + height,
+                None,
+            )
+            self._add(name, whole)
+        return nodes
+
+    def matrix(
+        self,
+        name: str,
+        x: float,
+        y: float,
+        values: Any,
+        *,
+        label: str = "",
+        shape: str = "",
+        cell: float = 0.3,
+        numbers: str = "",
+        high: float | None = None,
+        rows: Sequence[str] = (),
+        columns: Sequence[str] = (),
+    ) -> Node:
+        """A matrix as cells, its middle at (x, y).
+
+        Args:
+            values: (rows, columns) numbers that colour the cells, NaN for hatched ones; or the
+                number of rows and columns, such as (4, 3), for cells without values.
+            label: stands above it, such as "$Q$"; shape: below it, such as "T × d".
+            cell: the side of a cell in inches.
+            numbers: a format such as ".2f" writes the values into the cells.
+            high: the value of the darkest colour; the largest one, if left out.
+            rows, columns: words beside the rows and above the columns.
+        """
+        plain = isinstance(values, tuple) and len(values) == 2
+        table = np.full(values, 0.0) if plain else np.asarray(values, dtype=float)
+        n, m = table.shape
+        left, top = x - m * cell / 2, y + n * cell / 2
+        paint = colours_of(table, high)
+        for i, j in np.ndindex(n, m):
+            corner = (left + j * cell, top - (i + 1) * cell)
+            ground, ink = (PALEST_BLUE, INK) if plain else paint(table[i, j])
+            hatch = "/////" if np.isnan(table[i, j]) else ""
+            self.ax.add_patch(
+                Rectangle(corner, cell, cell, fc=ground, ec=GREY, lw=0.9, hatch=hatch, zorder=3)
+            )
+            if numbers and not np.isnan(table[i, j]):
+                middle = (corner[0] + cell / 2, corner[1] + cell / 2)
+                self._words(*middle, format(table[i, j], numbers), 24 * cell + 2, ink)
+        patch = Rectangle((left, top - n * cell), m * cell, n * cell, fc="none", ec=INK, lw=1.8)
+        self.ax.add_patch(patch).set_zorder(4)
+        for i, word in enumerate(rows):
+            self.note(left - 0.08, top - (i + 0.5) * cell, word, side="left", size=12)
+        for j, word in enumerate(columns):
+            self.note(left + (j + 0.5) * cell, top + 0.05, word, side="above", size=12)
+        if label:
+            above = top + (0.3 if columns else 0.05)
+            self.note(x, above, label, side="above", size=FONT + 2)
+        if shape:
+            self.note(x, top - n * cell - 0.05, shape, side="below", size=12)
+        return self._add(name, Node(x, y, m * cell, n * cell, patch))
+
+    def stack(
+        self,
+        name: str,
+        x: float,
+        y: float,
+        steps: Sequence[str | tuple[str, str]],
+        *,
+        width: float | None = None,
+        gap: float = 0.42,
+        colour: str = INK,
+        fill: str = WHITE,
+    ) -> list[Node]:
+        """Boxes above each other, the lowest at (x, y), with an arrow from each to the next.
+
+        They are nodes called ``name0``, ``name1``, and so on.
+
+        Args:
+            steps: what stands in them, from below; (words, shape) writes a shape beside the arrow
+                that leaves the box upwards.
+        """
+        pairs = [(step, "") if isinstance(step, str) else step for step in steps]
+        width = max(words_width(text) for text, _ in pairs) + 0.28 if width is None else width
+        nodes = []
+        for k, (text, shape) in enumerate(pairs):
+            at = y + k * (HEIGHT + gap)
+            look = {"width": width, "colour": colour, "fill": fill}
+            nodes.append(self.box(f"{name}{k}", x, at, text, **look))
+            if k:
+                self.arrow(f"{name}{k - 1}", f"{name}{k}", pairs[k - 1][1])
+            if shape and k == len(pairs) - 1:
+                self.note(x, at + HEIGHT / 2 + 0.04, shape, side="above", size=12)
+        return nodes
+
+    def arrow(
+        self,
+        start: str | Point,
+        end: str | Point,
+        label: str = "",
+        *,
+        bend: float = 0.0,
+        kind: str = "->",
+        colour: str | None = None,
+        at: float = 0.5,
+    ) -> None:
+        """An arrow between nodes, edges of nodes (``"a.top"``) or points.
+
+        Args:
+            label: stands beside it: a shape, as a rule.
+            bend: how far it leaves the straight line, as a share of its length.
+            kind: see the module.
+            at: where on its way the label stands, 0 to 1.
+        """
+        (p, before), (q, after) = self._end(start), self._end(end)
+        strong = kind == "=>"
+        look = {
+            "arrowstyle": "-" if kind == "--" else "-|>",
+            "linestyle": (0, (4, 3)) if kind == "~>" else "-",
+            "color": colour or (VERMILION if strong else INK),
+            "lw": 3.2 if strong else 1.6,
+            "mutation_scale": 20 if strong else 15,
+            "connectionstyle": f"arc3,rad={bend}",
+            "zorder": 2,
+        }
+        patches = {"patchA": before, "patchB": after, "shrinkA": 0, "shrinkB": 0}
+        self.ax.add_patch(FancyArrowPatch(p, q, **patches, **look))
+        for share in (0.0, 0.25, 0.5, 0.75, 1.0) if bend else (0.0, 1.0):
+            self._reach(*_on_arc(p, q, bend, share))
+        if label:
+            self._label(p, q, label, bend, at)
+
+    def arrows(self, words: str, **look: Any) -> None:
+        """Arrows in words, "a -> b: shape, b => c"; ``look`` as for ``arrow``."""
+        for chain in words.split(","):
+            route, _, label = chain.partition(":")
+            parts = _ARROW.split(route.strip())
+            if len(parts) < 3:
+                raise ValueError(f"{chain.strip()!r} is no arrow: write such as 'a -> b: 3 × 4'.")
+            names, kinds = parts[::2], parts[1::2]
+            for k, kind in enumerate(kinds):
+                last = label.strip() if k == len(kinds) - 1 else ""
+                self.arrow(names[k], names[k + 1], last, kind=kind, **look)
+
+    def path(
+        self, points: Sequence[str | Point], label: str = "", *, kind: str = "->", **look: Any
+    ) -> None:
+        """A line with corners through points or edges of nodes, with a head at its end."""
+        ends = [self._end(point)[0] for point in points]
+        style = {"color": look.pop("colour", INK), "lw": 3.2 if kind == "=>" else 1.6, **look}
+        dashes = (0, (4, 3)) if kind == "~>" else "-"
+        x, y = zip(*ends[:-1], strict=True)
+        self.ax.plot(x, y, linestyle=dashes, marker="", zorder=2, solid_joinstyle="round", **style)
+        self.arrow(ends[-2], points[-1], kind=kind, colour=style["color"])
+        for point in ends:
+            self._reach(*point)
+        if label:
+            middle = len(ends) // 2
+            self._label(ends[middle - 1], ends[middle], label, 0.0, 0.5)
+
+    def frame(self, names: str, label: str = "", *, colour: str = GREY, pad: float = 0.2) -> None:
+        """A dashed frame around some nodes ("a b c"), with words at its upper left corner."""
+        nodes = [self._node(name) for name in names.split()]
+        left = min(n.x - n.width / 2 for n in nodes) - pad
+        right = max(n.x + n.width / 2 for n in nodes) + pad
+        low = min(n.y - n.height / 2 for n in nodes) - pad
+        high = max(n.y + n.height / 2 for n in nodes) + pad
+        look = {"fc": LIGHTEST, "ec": colour, "lw": 1.4, "ls": (0, (5, 3)), "zorder": 0.5}
+        self.ax.add_patch(
+            _rounded((left + right) / 2, (low + high) / 2, right - left, high - low, **look)
+        )
+        for corner in ((left, low), (right, high)):
+            self._reach(*corner)
+        if label:
+            self.note(left + 0.06, high + 0.02, label, side="above right", size=12, colour=colour)
+
+    def brace(self, names: str, label: str, *, above: bool = False, colour: str = GREY) -> None:
+        """A bracket below (or above) some nodes, with words in its middle."""
+        nodes = [self._node(name) for name in names.split()]
+        left = min(n.x - n.width / 2 for n in nodes) + 0.04
+        right = max(n.x + n.width / 2 for n in nodes) - 0.04
+        edge, sign = (
+            (max(n.y + n.height / 2 for n in nodes), 1)
+            if above
+            else (min(n.y - n.height / 2 for n in nodes), -1)
+        )
+        y, tip = edge + sign * 0.1, edge + sign * 0.22
+        look = {"color": colour, "lw": 1.8, "marker": "", "linestyle": "-", "zorder": 3}
+        self.ax.plot([left, left, right, right], [y, tip, tip, y], **look)
+        self._reach(left, tip)
+        side = "above" if above else "below"
+        self.note((left + right) / 2, tip + sign * 0.05, label, side=side, colour=colour)
+
+    def note(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        *,
+        side: str = "middle",
+        size: float = FONT,
+        colour: str = INK,
+    ) -> None:
+        """Words at a point, or to one side of it: left, right, above, below, above right."""
+        across = "left" if "right" in side else "right" if "left" in side else "center"
+        down = "bottom" if "above" in side else "top" if "below" in side else "center"
+        look = {"ha": across, "va": down, "fontsize": size, "color": colour, "zorder": 6}
+        self.ax.text(x, y, text, **look)
+        lines = text.split("\n")
+        width, height = max(words_width(line, size) for line in lines), len(lines) * size / 55
+        left = x - {"left": 0.0, "center": width / 2, "right": width}[across]
+        low = y - {"bottom": 0.0, "center": height / 2, "top": height}[down]
+        self._reach(left, low)
+        self._reach(left + width, low + height)
+
+    def get_figure(self) -> Figure:
+        """The figure, as large as what is in it, and no larger than fits a projector."""
+        low, high = self._low - MARGIN, self._high + MARGIN
+        if not np.isfinite(low).all():
+            raise ValueError("There is nothing in this drawing: add a box, a band or a matrix.")
+        if self.title:
+            self.note(float(low[0]) + MARGIN, float(high[1]), self.title, side="above right")
+            high[1] += 0.4
+            self.title = ""
+        self.ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+        size = high - low
+        self.ax.figure.set_size_inches(size * min(1.0, *(np.array(MAX_SIZE) / size)))
+        return self.ax.figure
+
+    def _end(self, place: str | Point) -> tuple[Point, Patch | None]:
+        """Where an arrow ends, and the outline that cuts it off, if there is one."""
+        if not isinstance(place, str):
+            return place, None
+        name, _, side = place.partition(".")
+        node = self._node(name)
+        if side:
+            if side not in _SIDES:
+                raise ValueError(f"{place!r}: a node has the sides {', '.join(_SIDES)}.")
+            return node.side(side), None
+        outline = node.patch or Rectangle(
+            (node.x - node.width / 2, node.y - node.height / 2), node.width, node.height
+        )
+        if node.patch is None:
+            outline.set_transform(self.ax.transData)
+        return (node.x, node.y), outline
+
+    def _node(self, name: str) -> Node:
+        if name not in self.nodes:
+            raise ValueError(
+                f"There is no {name!r} in this drawing; there are: {', '.join(self.nodes)}."
+            )
+        return self.nodes[name]
+
+    def _label(self, p: Point, q: Point, words: str, bend: float, at: float) -> None:
+        (x0, y0), (x1, y1) = p, q
+        x, y = _on_arc(p, q, bend, at)
+        level, upright = abs(y1 - y0) < 0.3 * abs(x1 - x0), abs(x1 - x0) < 0.3 * abs(y1 - y0)
+        if upright:
+            self.note(x + 0.08, y, words, side="right", size=12)
+        elif level:
+            self.note(x, y + 0.05, words, side="above", size=12)
+        else:
+            self.note(x, y, words, size=12)
+            self.ax.texts[-1].set_bbox({"fc": WHITE, "ec": "none", "pad": 1.2})
+
+    def _words(self, x: float, y: float, text: str, size: float, colour: str, **look: Any) -> None:
+        style = {"ha": "center", "va": "center", "fontsize": size, "color": colour, "zorder": 5}
+        self.ax.text(x, y, text, **style, **look)
+
+    def _add(self, name: str, node: Node) -> Node:
+        self.nodes[name] = node
+        self._reach(node.x - node.width / 2, node.y - node.height / 2)
+        self._reach(node.x + node.width / 2, node.y + node.height / 2)
+        return node
+
+    def _reach(self, x: float, y: float) -> None:
+        self._low = np.minimum(self._low, (x, y))
+        self._high = np.maximum(self._high, (x, y))
+
+
+def animate(
+    draw: Callable[[int], Drawing],
+    steps: int,
+    caption: str,
+    *,
+    label: str = "step",
+    description: str = "Move the slider to see the next step.",
+) -> None:
+    """Step through drawings with a slider; the first one is stored for readers without a kernel.
+
+    Args:
+        draw: makes the drawing of step 0 .. steps - 1; nothing is kept between them.
+        steps: how many there are.
+        caption: of every one of them.
+        label: beside the slider.
+
+    Raises:
+        ValueError: there are fewer than two steps.
+    """
+    if steps < 2:
+        raise ValueError(f"An animation needs two steps or more, not {steps}.")
+
+    def show_step(step: int) -> None:
+        show(draw(step), caption)
+
+    explore(show_step, description=description, step=slider(0, 0, steps - 1, label=label))
+
+
+def words_width(text: str, size: float = FONT) -> float:
+    """How wide words are in inches; formulas in dollars are measured as they are drawn."""
+    if not text.strip():
+        return 0.1
+    return (
+        max(
+            TextPath((0, 0), line or " ", size=size).get_extents().width
+            for line in text.split("\n")
+        )
+        / 72
+    )
+
+
+def _on_arc(p: Point, q: Point, bend: float, share: float) -> Point:
+    """A point on matplotlib's "arc3", whose control point lies to the right of the way."""
+    dx, dy = q[0] - p[0], q[1] - p[1]
+    away = 2 * share * (1 - share) * bend
+    return p[0] + share * dx + away * dy, p[1] + share * dy - away * dx
+
+
+def _rounded(x: float, y: float, width: float, height: float, **look: Any) -> FancyBboxPatch:
+    style = "round,pad=0,rounding_size=0.1"
+    return FancyBboxPatch((x - width / 2, y - height / 2), width, height, boxstyle=style, **look)

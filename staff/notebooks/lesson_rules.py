@@ -1,0 +1,251 @@
+"""The rules of the second edition: what a lesson has beside what every notebook has.
+
+Notebooks that were not rewritten yet are named in ``FIRST_EDITION`` and are let off. A lab is no
+lesson.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import re
+import struct
+from collections.abc import Iterator
+
+from nbformat import NotebookNode
+
+from helpers.course.quiz_texts import QuizTextError, quiz_file, read_quizzes
+from staff.notebooks.folding import ANSWER_TAG, CLAIMS_TAG, FOLDED_TAG, TITLE
+from staff.notebooks.syntax import parse
+
+FIRST_EDITION = {
+    *("00", "01", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12", "13", "14"),
+}
+YOUR_TURN_TAG, PREDICTION_TAG, ALGORITHM_TAG = "your-turn", "prediction", "algorithm"
+LEAST_TASKS, LEAST_PREDICTIONS = 4, 2
+MAX_VISIBLE_LINES, MAX_CAPTION_WORDS = 15, 30
+MAX_WIDTH, MAX_HEIGHT = 13.0, 6.0  # inches of a figure, and what a tight frame may add
+DPI, FRAME = 110, 0.6
+SOLUTION = "<details><summary>A solution</summary>"
+ASKING = "claims_are_checked"
+
+# Words of our own for what the field has a word for: (pattern, what to write).
+PRIVATE_WORDS = (
+    (r"\b(?:pays?|paid)\b", "loss, cost or bits"),
+    (r"(?<!standard )\bdeviations?\b", "standard deviation"),
+    (r"(?<![\w-])grams?\b", "n-gram"),
+    (r"\b(?:at|per|each|every|these|those|earlier|later) places?\b", "position or time step"),
+    (r"\b(?:beats?|against|lose[s]? to|than) counting\b", "the n-gram model"),
+    (r"\bnon-linear function\b", "non-linearity"),
+)
+
+
+def check_lesson(notebook: NotebookNode, name: str) -> list[str]:
+    """All complaints about a lesson of the second edition; ``name`` is relative to notebooks/."""
+    if "/" in name or name[:2] in FIRST_EDITION:
+        return []
+    return [
+        *tasks_complaints(notebook),
+        *predictions_complaints(notebook),
+        *claims_complaints(notebook),
+        *quiz_complaints(notebook, name[:2]),
+        *folding_complaints(notebook),
+        *caption_complaints(notebook),
+        *picture_complaints(notebook),
+        *word_complaints(notebook),
+    ]
+
+
+def tasks_complaints(notebook: NotebookNode) -> list[str]:
+    """At least four tasks in which the student writes, each with its solution folded below."""
+    complaints, tasks = [], []
+    for number, cell, tags in _code(notebook):
+        called = [
+            node.func.attr
+            for node in ast.walk(parse(cell.source) or ast.Module([], []))
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and getattr(node.func.value, "id", "") == "check"
+        ]
+        if called and YOUR_TURN_TAG not in tags:
+            complaints.append(f"cell {number} calls check and lacks the tag '{YOUR_TURN_TAG}'")
+        if YOUR_TURN_TAG not in tags:
+            continue
+        tasks += called
+        if not called:
+            complaints.append(f"cell {number} is the student's, but checks nothing")
+        following = notebook.cells[number] if number < len(notebook.cells) else None
+        if following is None or not following.source.startswith(SOLUTION):
+            complaints.append(f"cell {number} is not followed by its solution ('{SOLUTION}')")
+        if not any("not attempted yet" in output.get("text", "") for output in cell.outputs):
+            complaints.append(f"cell {number} is not stored as it is handed out, without an answer")
+    if len(set(tasks)) < LEAST_TASKS:
+        complaints.append(f"the student writes in {len(set(tasks))} tasks; {LEAST_TASKS} or more")
+    return complaints
+
+
+def predictions_complaints(notebook: NotebookNode) -> list[str]:
+    """At least two predictions, each asked for before the folded result it is compared with."""
+    complaints: list[str] = []
+    asked: dict[str, int] = {}
+    compared = []
+    for number, cell, tags in _code(notebook):
+        tree = parse(cell.source) or ast.Module([], [])
+        if PREDICTION_TAG in tags:
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Assign) and getattr(node.value, "value", 0) is Ellipsis:
+                    asked |= {getattr(target, "id", ""): number for target in node.targets}
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call) or not _name(node.func).startswith("compare"):
+                continue
+            predicted = _name(node.args[0]) if node.args else ""
+            compared.append(predicted)
+            if predicted not in asked:
+                complaints.append(
+                    f"cell {number} compares '{predicted}', asked for in no cell before"
+                )
+            if ANSWER_TAG not in tags:
+                complaints.append(f"cell {number} answers a prediction and lacks '{ANSWER_TAG}'")
+    for name in sorted(set(asked) - set(compared)):
+        complaints.append(f"cell {asked[name]} asks for '{name}', with which nothing is compared")
+    if len(asked) < LEAST_PREDICTIONS:
+        complaints.append(f"it asks for {len(asked)} predictions; {LEAST_PREDICTIONS} or more")
+    return complaints
+
+
+def claims_complaints(notebook: NotebookNode) -> list[str]:
+    """What the lesson claims is asserted, in tagged cells that the tests alone run."""
+    complaints, found = [], False
+    for number, cell, tags in _code(notebook):
+        tree = parse(cell.source) or ast.Module([], [])
+        asserts = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+        if CLAIMS_TAG not in tags:
+            if asserts or ASKING + "(" in cell.source:
+                complaints.append(
+                    f"cell {number} asserts before the student's eyes: tag it 'claims'"
+                )
+            continue
+        found = True
+        body = _checked(tree)
+        if body is None:
+            complaints.append(f"cell {number} is not one 'if {ASKING}():' and nothing else")
+        elif not any(isinstance(node, ast.Assert) for node in _surely_run(body)):
+            complaints.append(f"cell {number} claims nothing: it has no assert that surely runs")
+    return complaints if found else [*complaints, "no cell is tagged 'claims'"]
+
+
+def quiz_complaints(notebook: NotebookNode, number: str) -> list[str]:
+    """No text of a quiz in a cell, and every quiz of the notebook's file is asked once."""
+    complaints, asked = [], []
+    for place, cell, _ in _code(notebook):
+        for node in ast.walk(parse(cell.source) or ast.Module([], [])):
+            if not isinstance(node, ast.Call):
+                continue
+            function = node.func
+            if getattr(getattr(function, "value", None), "id", "") == "quizzes":
+                complaints.append(f"cell {place} holds the text of a quiz")
+            if _name(function) == "quiz" and node.args:
+                asked.append(getattr(node.args[0], "value", ""))
+    try:
+        known = list(read_quizzes(quiz_file(number)))
+    except QuizTextError as error:
+        return [*complaints, str(error)]
+    complaints += [f"the quiz '{name}' is asked {asked.count(name)} times" for name in known
+                   if asked.count(name) != 1]  # fmt: skip
+    return complaints + [f"there is no quiz '{name}'" for name in asked if name not in known]
+
+
+def folding_complaints(notebook: NotebookNode) -> list[str]:
+    """Folded cells have a title; what is not folded is short, or is the algorithm."""
+    complaints = []
+    for number, cell, tags in list(_code(notebook))[1:]:
+        lines = cell.source.count("\n") + 1
+        if tags & {FOLDED_TAG, CLAIMS_TAG}:
+            if not cell.source.startswith(TITLE):
+                complaints.append(f"cell {number} is folded and does not begin with '{TITLE}'")
+            if not cell.metadata.get("jupyter", {}).get("source_hidden"):
+                complaints.append(f"cell {number} is not folded yet: 'make refresh' does it")
+        elif lines > MAX_VISIBLE_LINES and ALGORITHM_TAG not in tags:
+            complaints.append(
+                f"cell {number} shows {lines} lines; the limit is {MAX_VISIBLE_LINES}, but for one "
+                f"tagged '{ALGORITHM_TAG}'"
+            )
+    return complaints
+
+
+def caption_complaints(notebook: NotebookNode) -> list[str]:
+    """A caption says what is seen, in thirty words at most."""
+    complaints = []
+    for number, cell, _ in _code(notebook):
+        for output in cell.outputs:
+            caption = output.get("data", {}).get("text/markdown", "")
+            words = len(caption.removeprefix("**Figure.**").split())
+            if caption.startswith("**Figure.**") and words > MAX_CAPTION_WORDS:
+                complaints.append(f"cell {number} has a caption of {words} words")
+    return complaints
+
+
+def picture_complaints(notebook: NotebookNode) -> list[str]:
+    """Figures fit a projector, and a widget stores what it shows at first."""
+    complaints = []
+    for number, cell, tags in _code(notebook):
+        if "widget" in tags:
+            complaints.append(f"cell {number} has a widget that stores nothing for its readers")
+        if "explore(" in cell.source and len(cell.outputs) < 2:
+            complaints.append(f"cell {number} does not store the first state of its widget")
+        for output in cell.outputs:
+            if "image/png" in output.get("data", {}):
+                width, height = _inches(output.data["image/png"])
+                if width > MAX_WIDTH + FRAME or height > MAX_HEIGHT + FRAME:
+                    complaints.append(
+                        f"cell {number} has a figure of {width:.1f} x {height:.1f} inches; "
+                        f"{MAX_WIDTH:g} x {MAX_HEIGHT:g} at most"
+                    )
+    return complaints
+
+
+def word_complaints(notebook: NotebookNode) -> list[str]:
+    """The field's words, which a student can search for."""
+    complaints = []
+    for number, cell in enumerate(notebook.cells, start=1):
+        outputs = [o.get("data", {}).get("text/markdown", "") for o in cell.get("outputs", [])]
+        prose = "\n".join([cell.source if cell.cell_type == "markdown" else "", *outputs])
+        prose = re.sub(r"(?s)```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)", " ", prose)
+        for pattern, instead in PRIVATE_WORDS:
+            if found := re.search(pattern, prose, re.IGNORECASE):
+                complaints.append(f"cell {number} says '{found[0]}'; the field says {instead}")
+    return complaints
+
+
+def _code(notebook: NotebookNode) -> Iterator[tuple[int, NotebookNode, set[str]]]:
+    for number, cell in enumerate(notebook.cells, start=1):
+        if cell.cell_type == "code":
+            yield number, cell, set(cell.metadata.get("tags", []))
+
+
+def _name(node: ast.expr) -> str:
+    return getattr(node, "id", getattr(node, "attr", ""))
+
+
+def _checked(tree: ast.Module) -> list[ast.stmt] | None:
+    """What a cell does that consists of 'if claims_are_checked():' alone."""
+    only = tree.body[0] if len(tree.body) == 1 else None
+    if not isinstance(only, ast.If) or only.orelse or not isinstance(only.test, ast.Call):
+        return None
+    return only.body if _name(only.test.func) == ASKING else None
+
+
+def _surely_run(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements that run whenever the block does; loops are taken to run at least once."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, ast.For | ast.With):
+            yield from _surely_run(statement.body)
+
+
+def _inches(png: str) -> tuple[float, float]:
+    header = base64.b64decode(png[:64])
+    if len(header) < 24:
+        return 0.0, 0.0
+    width, height = struct.unpack(">II", header[16:24])
+    return width / DPI, height / DPI
