@@ -231,12 +231,19 @@ class KneserNey(NGram):
         end: the token that closes a sentence, if there is one.
         discounts: one per order 1..n, in [0, 1]; when not given, n1 / (n1 + 2 n2), where n1 and n2
             are the numbers of grams counted once and twice.
+        continuation: False lets every order count occurrences, which is absolute discounting (Ney,
+            Essen and Kneser 1994): what Kneser-Ney was before its second idea.
     """
 
     def __init__(
-        self, n: int, end: int | None = None, discounts: Sequence[float] | None = None
+        self,
+        n: int,
+        end: int | None = None,
+        discounts: Sequence[float] | None = None,
+        continuation: bool = True,
     ) -> None:
         super().__init__(n, end)
+        self.continuation = continuation
         if discounts is not None and (
             len(discounts) != n or not all(0 <= d <= 1 for d in discounts)
         ):
@@ -245,7 +252,7 @@ class KneserNey(NGram):
 
     def _level(self, k: int) -> tuple[Floats, Floats]:
         table = self.counts.tables[k - 1]
-        count = table.count if k == self.n else self.counts.continuation(k)
+        count = self.counts.continuation(k) if self.continuation and k < self.n else table.count
         if k == 1:
             count = np.where(table.word == self.bos, 0, count)
         total = self._sums(k, count)
