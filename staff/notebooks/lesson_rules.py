@@ -191,7 +191,7 @@ def picture_complaints(notebook: NotebookNode) -> list[str]:
     for number, cell, tags in _code(notebook):
         if "widget" in tags:
             complaints.append(f"cell {number} has a widget that stores nothing for its readers")
-        if "explore(" in cell.source and len(cell.outputs) < 2:
+        if re.search(r"\b(?:explore|animate)\(", cell.source) and len(cell.outputs) < 2:
             complaints.append(f"cell {number} does not store the first state of its widget")
         for output in cell.outputs:
             if "image/png" in output.get("data", {}):
