@@ -115,4 +115,6 @@ def _with_unit(number: str, unit: str) -> str:
 
 
 def _say(words: str) -> None:
+    # JupyterLab shows the first line of outputs that are folded away: it must not tell the answer.
+    words = f"Your prediction, and what came out:\n\n{words}"
     publish({"text/markdown": words, "text/plain": words.replace("**", "")})
