@@ -11,7 +11,10 @@ A prediction that is missing or cannot be read never ends in an error.
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Collection
+from fractions import Fraction
+from numbers import Real
 from typing import Any
 
 from helpers.display.figures import publish
@@ -21,7 +24,7 @@ def compare(predicted: Any, measured: float, what: str, *, unit: str = "", digit
     """Say how far a predicted number was off.
 
     Args:
-        predicted: a number, or words such as "50 %"; ``...`` where there is no prediction.
+        predicted: a number, or words such as "50 %" or "1/3"; ``...`` where there is no prediction.
         measured: what came out.
         what: the quantity, such as "share of unseen trigrams".
         unit: stands behind the numbers.
@@ -34,10 +37,10 @@ def compare(predicted: Any, measured: float, what: str, *, unit: str = "", digit
         return
     number = _number(predicted, unit)
     if number is None:
-        _say(f"Your prediction {predicted!r} is no number: type one such as 12.5. {found}")
+        _say(f"Your prediction {_shown(predicted)} is no number: type one such as 12.5. {found}")
         return
     yours = _with_unit(f"{number:.{digits}f}", unit)
-    _say(f"You predicted **{yours}**. {found} {_how_far(number, measured, unit, digits)}")
+    _say(f"You predicted **{yours}**. {found} {_how_far(number, measured, unit, digits)}".strip())
 
 
 def compare_choice(predicted: Any, measured: str, options: Collection[str], what: str) -> None:
@@ -48,17 +51,23 @@ def compare_choice(predicted: Any, measured: str, options: Collection[str], what
         measured: the one that came out.
         options: all of them.
         what: the question in a few words.
+
+    Raises:
+        ValueError: what came out is none of the possibilities.
     """
+    if measured not in options:
+        raise ValueError(f"{measured!r} came out and is none of {', '.join(options)}.")
     found = f"It is **{measured}** ({what})."
-    known = {str(option).strip().lower(): option for option in options}
+    known = {option.strip().lower(): option for option in options}
+    chosen = known.get(predicted.strip().lower()) if isinstance(predicted, str) else None
     if _missing(predicted):
         _say(f"You made no prediction. {found}")
-    elif str(predicted).strip().lower() not in known:
-        _say(f"Your prediction {predicted!r} is none of {', '.join(options)}. {found}")
-    elif known[str(predicted).strip().lower()] == measured:
+    elif chosen is None:
+        _say(f"Your prediction {_shown(predicted)} is none of {', '.join(options)}. {found}")
+    elif chosen == measured:
         _say(f"You predicted **{measured}**, and so it is ({what}).")
     else:
-        _say(f"You predicted **{known[str(predicted).strip().lower()]}**. {found}")
+        _say(f"You predicted **{chosen}**. {found}")
 
 
 def compare_words(predicted: Any, found: Collection[str], what: str) -> None:
@@ -74,31 +83,46 @@ def compare_words(predicted: Any, found: Collection[str], what: str) -> None:
         _say(f"You made no prediction. {answer}")
         return
     words = predicted.replace(",", " ").split() if isinstance(predicted, str) else predicted
-    try:
-        words = [str(word) for word in words]
-    except TypeError:
-        _say(f"Your prediction {predicted!r} is no list of words. {answer}")
+    if not isinstance(words, Collection) or not all(isinstance(word, str) for word in words):
+        _say(f"Your prediction {_shown(predicted)} is no list of words. {answer}")
         return
     known = {word.lower() for word in found}
+    words = list({word.strip().lower(): word.strip() for word in words}.values())  # each once
     hits = [word for word in words if word.lower() in known]
     named = f" ({', '.join(hits)})" if hits else ""
-    _say(f"Of your {len(words)} words, **{len(hits)}** came out{named}. {answer}")
+    number = f"{len(words)} word{'s' * (len(words) != 1)}"
+    _say(f"Of your {number}, **{len(hits)}** came out{named}. {answer}")
 
 
 def _missing(predicted: Any) -> bool:
-    return predicted is None or predicted is Ellipsis or (predicted in ("", [], ()))
+    if isinstance(predicted, str):
+        return not predicted.strip(" .…,")  # three dots in quotes wait for an answer, too
+    if isinstance(predicted, list | tuple | set | dict):
+        return not predicted
+    return predicted is None or predicted is Ellipsis
+
+
+def _shown(predicted: Any) -> str:
+    return reprlib.repr(predicted)  # short, and of anything
 
 
 def _number(predicted: Any, unit: str) -> float | None:
-    words = str(predicted).replace(unit, "") if unit else str(predicted)
     try:
-        number = float(words.strip().replace(",", "."))
-    except ValueError:
+        if isinstance(predicted, str):
+            words = predicted.replace(unit, "").replace(",", ".").replace("−", "-")
+            number = float(Fraction(words.strip()))
+        elif isinstance(predicted, Real) and not isinstance(predicted, bool):
+            number = float(predicted)
+        else:
+            return None
+    except (ValueError, ArithmeticError):  # words; 1/0, or more than a float holds
         return None
     return number if math.isfinite(number) else None
 
 
 def _how_far(number: float, measured: float, unit: str, digits: int) -> str:
+    if not math.isfinite(measured):
+        return ""
     gap = number - measured
     if abs(gap) < 0.5 * 10**-digits:
         return "That is exact."

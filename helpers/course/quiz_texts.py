@@ -29,8 +29,8 @@ else:
     import tomli as tomllib
 
 FOLDER = Path(__file__).with_name("quizzes")
-_CHOICE = {"question", "option"}
-_NUMBER = {"question", "answer", "tolerance", "slip", "hint", "unit", "because"}
+_WORDS = {"hint": str, "unit": str, "because": str}  # of a quiz whose answer is a number
+_KINDS = {str: "words", bool: "true or false", list: "tables, each under a [[quiz.name]]"}
 
 
 class QuizTextError(ValueError):
@@ -76,31 +76,33 @@ def read_quizzes(path: Path) -> dict[str, ChoiceQuiz | NumberQuiz]:
 
     Raises:
         QuizTextError: it is no TOML, or a quiz has no right answer, a wrong one without a
-            reason, or an entry that is not known.
+            reason, or an entry that is missing, unknown or of another kind; names file and quiz.
     """
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # of TOML's own, or of bytes that are no text
         raise QuizTextError(f"{path.name} is not TOML: {error}.") from error
     quizzes: dict[str, ChoiceQuiz | NumberQuiz] = {}
     for name, table in tables.items():
         try:
-            quizzes[name] = _number(table) if "answer" in table else _choice(table)
-        except (KeyError, TypeError, AttributeError) as error:
-            raise QuizTextError(f"{path.name}, quiz {name!r}: {error} is missing.") from error
+            numeric = isinstance(table, dict) and "answer" in table
+            quizzes[name] = _number(table) if numeric else _choice(table)
         except ValueError as error:
             raise QuizTextError(f"{path.name}, quiz {name!r}: {error}") from error
     return quizzes
 
 
-def _choice(table: Mapping[str, Any]) -> ChoiceQuiz:
-    _check_names(table, _CHOICE)
-    options = table["option"]
-    for option in options:
-        _check_names(option, {"text", "right", "reason"})
+def _choice(table: Any) -> ChoiceQuiz:
+    entries = _entries(table, "a quiz", {"question": str, "option": list})
+    options = [
+        _entries(option, "an option", {"text": str}, {"right": bool, "reason": str})
+        for option in entries["option"]
+    ]
     right = [option["text"] for option in options if option.get("right", False)]
+    if not right:
+        raise ValueError("No option is right: give one of them 'right = true'.")
     return ChoiceQuiz(
-        table["question"].strip(),
+        entries["question"].strip(),
         [option["text"] for option in options],
         right,
         {option["text"]: option["reason"] for option in options if "reason" in option},
@@ -108,24 +110,48 @@ def _choice(table: Mapping[str, Any]) -> ChoiceQuiz:
     )
 
 
-def _number(table: Mapping[str, Any]) -> NumberQuiz:
-    _check_names(table, _NUMBER)
-    slips = table.get("slip", [])
+def _number(table: Any) -> NumberQuiz:
+    needed = {"question": str, "answer": object, "tolerance": object}
+    entries = _entries(table, "a quiz", needed, {"slip": list, **_WORDS})
+    slips = [
+        _entries(slip, "a slip", {"answer": object, "reason": str})
+        for slip in entries.get("slip", [])
+    ]
+    reasons = {_value(slip["answer"]): slip["reason"] for slip in slips}
+    if len(reasons) < len(slips):
+        raise ValueError("Two slips have the same answer.")
     return NumberQuiz(
-        table["question"].strip(),
-        _value(table["answer"]),
-        _value(table["tolerance"]),
-        {_value(slip["answer"]): slip["reason"] for slip in slips},
-        table.get("hint", ""),
-        table.get("unit", ""),
-        table.get("because", ""),
+        entries["question"].strip(),
+        _value(entries["answer"]),
+        _value(entries["tolerance"]),
+        reasons,
+        **{name: entries[name] for name in _WORDS if name in entries},
     )
 
 
-def _check_names(table: Mapping[str, Any], known: set[str]) -> None:
-    if strange := sorted(set(table) - known):
+def _entries(
+    table: Any, what: str, needed: Mapping[str, type], allowed: Mapping[str, type] | None = None
+) -> dict[str, Any]:
+    """A table, if it has what is needed and beside it only what is allowed.
+
+    Raises:
+        ValueError: it is no table, or an entry is missing, unknown or of another kind.
+    """
+    known = {**needed, **(allowed or {})}
+    if not isinstance(table, dict):
+        raise ValueError(f"{table!r} is no table: {what} needs {' and '.join(needed)}.")
+    if strange := sorted(set(table) - set(known)):
         raise ValueError(f"{strange[0]!r} is none of {', '.join(sorted(known))}.")
+    for name, kind in known.items():
+        if name in needed and name not in table:
+            raise ValueError(f"{name!r} is missing in {what}.")
+        if name in table and not isinstance(table[name], kind):
+            raise ValueError(f"{name} = {table[name]!r} must be {_KINDS[kind]}.")
+    return table
 
 
 def _value(entry: Any) -> float:
-    return float(Fraction(str(entry)))
+    try:
+        return float(Fraction(str(entry)))
+    except (ValueError, ArithmeticError) as error:
+        raise ValueError(f'{entry!r} is no number: write such as 0.5 or "6/1010".') from error

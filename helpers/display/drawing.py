@@ -29,7 +29,7 @@ from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Patch, R
 from matplotlib.textpath import TextPath
 
 from helpers.display.figures import show
-from helpers.display.palette import GREY, INK, LIGHTEST, PALEST_BLUE, VERMILION, WHITE
+from helpers.display.palette import FRAME, GREY, INK, LIGHTEST, PALEST_BLUE, VERMILION, WHITE
 from helpers.display.plotting import colours_of, course_style
 from helpers.display.signs import visible
 from helpers.display.widgets import explore, slider
@@ -161,7 +161,7 @@ class Drawing:
                 (at[0] - width / 2, at[1] - height / 2), width, height, fc=ground, ec=colour, lw=1.4
             )
             self.ax.add_patch(patch).set_zorder(3)
-            ink = "#A0A0A0" if k in hidden else INK
+            ink = FRAME if k in hidden else INK
             self._words(*at, token, size, ink, weight="bold" if k in marked else "normal")
             nodes.append(self._add(f"{name}{k}", Node(*at, width, height, patch)))
         if nodes:

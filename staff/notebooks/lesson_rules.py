@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from nbformat import NotebookNode
 
 from helpers.course.quiz_texts import QuizTextError, quiz_file, read_quizzes
+from helpers.display.widgets import RUN_ME
 from staff.notebooks.folding import ANSWER_TAG, CLAIMS_TAG, FOLDED_TAG, TITLE
 from staff.notebooks.syntax import parse
 
@@ -27,7 +28,12 @@ MAX_VISIBLE_LINES, MAX_CAPTION_WORDS = 15, 30
 MAX_WIDTH, MAX_HEIGHT = 13.0, 6.0  # inches of a figure, and what a tight frame may add
 DPI, FRAME = 110, 0.6
 SOLUTION = "<details><summary>A solution</summary>"
+_SOLUTION = re.compile(
+    re.escape(SOLUTION) + r"\n+```python\n(.+?)\n```\n.*</details>\s*", re.DOTALL
+)
 ASKING = "claims_are_checked"
+# Code, formulas, and where a link leads.
+_NO_PROSE = re.compile(r"(`+).*?\1|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)", re.DOTALL)
 
 # Words of our own for what the field has a word for: (pattern, what to write).
 PRIVATE_WORDS = (
@@ -74,14 +80,30 @@ def tasks_complaints(notebook: NotebookNode) -> list[str]:
         tasks += called
         if not called:
             complaints.append(f"cell {number} is the student's, but checks nothing")
-        following = notebook.cells[number] if number < len(notebook.cells) else None
-        if following is None or not following.source.startswith(SOLUTION):
-            complaints.append(f"cell {number} is not followed by its solution ('{SOLUTION}')")
+        below = parse(solution_below(notebook, number))
+        if below is None or not below.body:
+            complaints.append(
+                f"cell {number} is not followed by its solution: '{SOLUTION}', a block of Python, "
+                "'</details>'"
+            )
         if not any("not attempted yet" in output.get("text", "") for output in cell.outputs):
             complaints.append(f"cell {number} is not stored as it is handed out, without an answer")
     if len(set(tasks)) < LEAST_TASKS:
         complaints.append(f"the student writes in {len(set(tasks))} tasks; {LEAST_TASKS} or more")
     return complaints
+
+
+def solution_below(notebook: NotebookNode, number: int) -> str:
+    """The code of the folded solution in the cell after this one; empty where there is none.
+
+    Args:
+        number: of the cell in which the student writes, counted from 1.
+    """
+    below = notebook.cells[number] if number < len(notebook.cells) else None
+    if below is None or below.cell_type != "markdown":
+        return ""
+    found = _SOLUTION.fullmatch(below.source)
+    return found[1] if found else ""
 
 
 def predictions_complaints(notebook: NotebookNode) -> list[str]:
@@ -156,23 +178,25 @@ def quiz_complaints(notebook: NotebookNode, number: str) -> list[str]:
 
 
 def folding_complaints(notebook: NotebookNode) -> list[str]:
-    """Folded cells have a title; what is not folded is short, or is the algorithm."""
+    """Folded cells have a title, answers are hidden; what is seen is short, or the algorithm."""
     complaints = []
     for number, cell, tags in list(_code(notebook))[1:]:
-        lines = cell.source.count("\n") + 1
+        lines, hidden = cell.source.count("\n") + 1, cell.metadata.get("jupyter", {})
         if ANSWER_TAG in tags and tags & {FOLDED_TAG, CLAIMS_TAG}:
             # JupyterLab shows no sign of folded outputs where the source is folded as well.
             complaints.append(f"cell {number} is folded whole, so that nobody finds its outputs")
         if tags & {FOLDED_TAG, CLAIMS_TAG}:
             if not cell.source.startswith(TITLE):
                 complaints.append(f"cell {number} is folded and does not begin with '{TITLE}'")
-            if not cell.metadata.get("jupyter", {}).get("source_hidden"):
+            if not hidden.get("source_hidden"):
                 complaints.append(f"cell {number} is not folded yet: 'make refresh' does it")
         elif lines > MAX_VISIBLE_LINES and ALGORITHM_TAG not in tags:
             complaints.append(
                 f"cell {number} shows {lines} lines; the limit is {MAX_VISIBLE_LINES}, but for one "
                 f"tagged '{ALGORITHM_TAG}'"
             )
+        if ANSWER_TAG in tags and not hidden.get("outputs_hidden"):
+            complaints.append(f"cell {number} shows its answer at once: 'make refresh' hides it")
     return complaints
 
 
@@ -194,7 +218,8 @@ def picture_complaints(notebook: NotebookNode) -> list[str]:
     for number, cell, tags in _code(notebook):
         if "widget" in tags:
             complaints.append(f"cell {number} has a widget that stores nothing for its readers")
-        if re.search(r"\b(?:explore|animate)\(", cell.source) and len(cell.outputs) < 2:
+        last = cell.outputs[-1].get("data", {}) if cell.outputs else {}
+        if RUN_ME in last.get("text/markdown", ""):  # and nothing after it
             complaints.append(f"cell {number} does not store the first state of its widget")
         for output in cell.outputs:
             if "image/png" in output.get("data", {}):
@@ -213,7 +238,7 @@ def word_complaints(notebook: NotebookNode) -> list[str]:
     for number, cell in enumerate(notebook.cells, start=1):
         outputs = [o.get("data", {}).get("text/markdown", "") for o in cell.get("outputs", [])]
         prose = "\n".join([cell.source if cell.cell_type == "markdown" else "", *outputs])
-        prose = re.sub(r"(?s)```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)", " ", prose)
+        prose = " ".join(_NO_PROSE.sub(" ", prose).split())  # lines break anywhere
         for pattern, instead in PRIVATE_WORDS:
             if found := re.search(pattern, prose, re.IGNORECASE):
                 complaints.append(f"cell {number} says '{found[0]}'; the field says {instead}")

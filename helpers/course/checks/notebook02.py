@@ -1,4 +1,4 @@
-"""Your turn in notebook 02: a book that answers, what was never seen, and how to make up for it."""
+"""Your turn with n-grams: a book that answers, what it has never seen, how to make up for it."""
 
 from __future__ import annotations
 

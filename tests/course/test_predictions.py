@@ -1,0 +1,138 @@
+"""What a student expected is set beside what came out; no prediction ever ends in an error."""
+
+import numpy as np
+import pytest
+import torch
+
+from helpers.course.predictions import compare, compare_choice, compare_words
+
+
+class Odd:
+    """Of a student's own; it cannot even be shown or compared."""
+
+    def __repr__(self):
+        raise RuntimeError
+
+    __str__ = __eq__ = __repr__
+    __hash__ = None
+
+
+MISSING = [..., None, "", "  ", "...", "…", [], (), set()]
+UNREADABLE = [Odd(), object(), len, {"a": 1}, b"5", torch.zeros(2), np.zeros(3), [Odd()], 1j]
+
+
+@pytest.mark.parametrize(
+    ("predicted", "words"),
+    [
+        (50, "You predicted 50.0 %. Measured: 53.4 % (unseen). You were 3.4 points too low."),
+        ("60%", "You predicted 60.0 %. Measured: 53.4 % (unseen). You were 6.6 points too high."),
+        (" 53,42 % ", "You predicted 53.4 %. Measured: 53.4 % (unseen). That is exact."),
+        (np.float32(53.4), "You predicted 53.4 %. Measured: 53.4 % (unseen). That is exact."),
+        ("1/2", "You predicted 0.5 %. Measured: 53.4 % (unseen). You were 52.9 points too low."),
+    ],
+)
+def test_a_share_is_compared_in_points(capsys, predicted, words):
+    compare(predicted, 53.4, "unseen", unit="%")
+    assert capsys.readouterr().out == f"{words}\n"
+
+
+@pytest.mark.parametrize(
+    ("predicted", "measured", "words"),
+    [
+        (10, 4, "You were 6 bits too high, a factor of 2.5."),
+        (2, 6, "You were 4 bits too low, a factor of 3.0."),
+        (5, 4, "You were 1 bits too high."),
+        (4, 4, "That is exact."),
+        (0, 4, "You were 4 bits too low."),
+        ("−4", 4, "You were 8 bits too low."),
+    ],
+)
+def test_another_quantity_also_by_its_factor(capsys, predicted, measured, words):
+    compare(predicted, measured, "entropy", unit="bits", digits=0)
+    assert capsys.readouterr().out.endswith(f"Measured: {measured} bits (entropy). {words}\n")
+
+
+def test_what_is_infinite_is_told_without_a_distance(capsys):
+    compare(5, float("inf"), "perplexity")
+    assert capsys.readouterr().out == "You predicted 5.0. Measured: inf (perplexity).\n"
+
+
+def test_markdown_marks_the_numbers(monkeypatch):
+    shown = []
+    monkeypatch.setattr("helpers.course.predictions.publish", shown.append)
+    compare(1, 2, "n", digits=0)
+    assert shown[0]["text/markdown"].startswith("You predicted **1**. Measured: **2** (n).")
+    assert "*" not in shown[0]["text/plain"]
+
+
+@pytest.mark.parametrize("predicted", MISSING)
+def test_whoever_predicts_nothing_reads_the_result(capsys, predicted):
+    compare(predicted, 5, "the best n", digits=0)
+    compare_choice(predicted, "E", ["E", "Q"], "the symbol")
+    compare_words(predicted, ["Pell", "Bay"], "the words")
+    assert capsys.readouterr().out.splitlines() == [
+        "You made no prediction. Measured: 5 (the best n).",
+        "You made no prediction. It is E (the symbol).",
+        "You made no prediction. The words: Pell, Bay.",
+    ]
+
+
+@pytest.mark.parametrize("predicted", UNREADABLE, ids=lambda value: type(value).__name__)
+def test_what_cannot_be_read_is_told_so(capsys, predicted):
+    compare(predicted, 5, "the best n", digits=0)
+    compare_choice(predicted, "E", ["E", "Q"], "the symbol")
+    number, chosen = capsys.readouterr().out.splitlines()
+    assert number.startswith("Your prediction ")
+    assert number.endswith(" is no number: type one such as 12.5. Measured: 5 (the best n).")
+    assert chosen.endswith(" is none of E, Q. It is E (the symbol).")
+
+
+@pytest.mark.parametrize("predicted", ["many", "5 or 6", "nan", "inf", "1/0", "1e999", True])
+def test_words_that_are_no_number(capsys, predicted):
+    compare(predicted, 5, "the best n")
+    assert "is no number" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("predicted", [Odd(), 5, len, [1, 2], [Odd()], np.zeros(3)])
+def test_what_is_no_list_of_words_is_told_so(capsys, predicted):
+    compare_words(predicted, ["Pell"], "the words")
+    said = capsys.readouterr().out
+    assert said.startswith("Your prediction ")
+    assert said.endswith(" is no list of words. The words: Pell.\n")
+
+
+def test_a_long_prediction_is_shown_in_short(capsys):
+    compare("x" * 1000, 5, "n")
+    assert len(capsys.readouterr().out) < 200
+
+
+@pytest.mark.parametrize(
+    ("predicted", "words"),
+    [
+        ("q", "You predicted Q. It is space (the row)."),
+        (" Space ", "You predicted space, and so it is (the row)."),
+        ("X", "Your prediction 'X' is none of space, Q. It is space (the row)."),
+    ],
+)
+def test_one_of_several(capsys, predicted, words):
+    compare_choice(predicted, "space", ["space", "Q"], "the row")
+    assert capsys.readouterr().out == f"{words}\n"
+
+
+def test_what_came_out_is_one_of_them():
+    with pytest.raises(ValueError, match="'Z' came out and is none of space, Q"):
+        compare_choice("Q", "Z", ["space", "Q"], "the row")
+
+
+@pytest.mark.parametrize(
+    ("predicted", "words"),
+    [
+        ("pell, Fenn", "Of your 2 words, 1 came out (pell)."),
+        (["Bay", "Pell"], "Of your 2 words, 2 came out (Bay, Pell)."),
+        ("Pell pell PELL", "Of your 1 word, 1 came out (PELL)."),
+        ("Fenn", "Of your 1 word, 0 came out."),
+    ],
+)
+def test_words(capsys, predicted, words):
+    compare_words(predicted, ["Pell", "Bay"], "the words that lose most")
+    assert capsys.readouterr().out == f"{words} The words that lose most: Pell, Bay.\n"

@@ -1,0 +1,468 @@
+"""Each rule for lessons of the second edition can be broken, and the check of it says so."""
+
+import base64
+import struct
+
+import pytest
+from nbformat import v4
+
+from helpers.course.workspace import released_notebooks
+from helpers.display.widgets import RUN_ME
+from staff.notebooks import lesson_rules as rules
+
+NAMES = ("first", "second", "third", "fourth")
+QUIZZES = """
+[one]
+question = "How many?"
+answer = 1
+tolerance = 0
+hint = "Count."
+[two]
+question = "And now?"
+answer = 2
+tolerance = 0
+hint = "Count again."
+"""
+CLAIMS = "# @title Claims\nif claims_are_checked():\n    assert x == 1"
+
+
+def code(source, *outputs, tags=(), **hidden):
+    metadata = {"tags": list(tags)} if tags else {}
+    if hidden:
+        metadata["jupyter"] = hidden
+    return v4.new_code_cell(source, outputs=list(outputs), metadata=metadata)
+
+
+def markdown(source):
+    return v4.new_markdown_cell(source)
+
+
+def notebook(*cells):
+    return v4.new_notebook(cells=list(cells))
+
+
+def printed(text):
+    return v4.new_output("stream", name="stdout", text=text)
+
+
+def said(text):
+    return v4.new_output("display_data", data={"text/markdown": text})
+
+
+def picture(width, height):
+    """The beginning of a PNG of so many inches."""
+    size = struct.pack(">II", round(width * rules.DPI), round(height * rules.DPI))
+    data = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + size + b"\0" * 40).decode()
+    return v4.new_output("display_data", data={"image/png": data})
+
+
+def turn(name, *outputs):
+    """A task's cell, and its solution below."""
+    outputs = outputs or (printed(f"○ {name}: not attempted yet.\n  Later cells use ours."),)
+    source = f"def {name}(x):\n    ...\n\n\n{name} = check.{name}({name})"
+    solution = f"{rules.SOLUTION}\n\n```python\ndef {name}(x):\n    return x\n```\n\n</details>"
+    return [code(source, *outputs, tags=["your-turn"]), markdown(solution)]
+
+
+def prediction(name):
+    """A question, the cell for the answer, and what came out."""
+    compared = code(f"compare({name}, 5, 'n')", said("**5**"), tags=["answer"], outputs_hidden=True)
+    return [markdown("How many?"), code(f"{name} = ...", tags=["prediction"]), compared]
+
+
+def claims(source=CLAIMS):
+    return code(source, tags=["claims"], source_hidden=True)
+
+
+@pytest.fixture(autouse=True)
+def _quizzes(tmp_path, monkeypatch):
+    """The quizzes of one notebook, 99."""
+    monkeypatch.setattr("helpers.course.quiz_texts.FOLDER", tmp_path)
+    (tmp_path / "99_x.toml").write_text(QUIZZES, encoding="utf-8")
+
+
+def lesson():
+    """The cells of a small lesson without fault."""
+    return [
+        markdown("# A title"),
+        code("# Set-up\n" * 30, source_hidden=True),
+        code("# @title Imports\nimport math\n" + "\n" * 20, tags=["folded"], source_hidden=True),
+        *(cell for name in NAMES for cell in turn(name)),
+        *(cell for name in ("mine", "mine_too") for cell in prediction(name)),
+        code("show(ax, 'A line.')", picture(13, 6), said("**Figure.** A line that rises.")),
+        code("explore(f, n=slider(1, 1, 3))", said(f"*{RUN_ME}*"), printed("1")),
+        code('quiz("one")', said("How many?")),
+        code('quiz("two")', said("And now?")),
+        claims(),
+    ]
+
+
+def test_a_good_lesson_has_no_complaints():
+    assert rules.check_lesson(notebook(*lesson()), "99_x.ipynb") == []
+
+
+def test_check_lesson_calls_every_check(monkeypatch):
+    checks = [name for name in vars(rules) if name.endswith("_complaints")]
+    for name in checks:
+        monkeypatch.setattr(rules, name, lambda *_, name=name: [name])
+    assert sorted(rules.check_lesson(notebook(), "99_x.ipynb")) == sorted(checks)
+
+
+def test_labs_and_the_first_edition_are_let_off():
+    assert rules.check_lesson(notebook(), "labs/lab01_x.ipynb") == []
+    assert rules.check_lesson(notebook(), "99_x.ipynb")
+    for number in rules.FIRST_EDITION:
+        assert rules.check_lesson(notebook(), f"{number}_x.ipynb") == []
+
+
+def test_every_notebook_of_the_first_edition_exists(root):
+    paths = [path for path in released_notebooks(root) if path.parent.name != "labs"]
+    assert {path.name[:2] for path in paths} >= rules.FIRST_EDITION
+
+
+def test_every_notebook_of_the_second_edition_has_the_rules(root):
+    """That none is let off but by its number."""
+    paths = [path.name for path in released_notebooks(root) if path.parent.name != "labs"]
+    for name in paths:
+        if name[:2] not in rules.FIRST_EDITION:
+            assert rules.check_lesson(notebook(), name), name
+
+
+# --- tasks ---
+
+
+def complaint(check, *cells, **options):
+    """The one complaint of a check."""
+    (found,) = check(notebook(*cells), **options)
+    return found
+
+
+def tasks(*changed):
+    """Four tasks, of which the first is another one."""
+    return [*changed, *(cell for name in NAMES[1:] for cell in turn(name))]
+
+
+def test_four_tasks_are_enough():
+    assert rules.tasks_complaints(notebook(*tasks(*turn("first")))) == []
+
+
+def test_fewer_than_four_tasks():
+    assert "writes in 3 tasks; 4 or more" in complaint(rules.tasks_complaints, *tasks())
+    twice = complaint(rules.tasks_complaints, *tasks(*turn("second")))
+    assert "writes in 3 tasks" in twice
+
+
+def test_a_task_without_its_tag():
+    cell, solution = turn("first")
+    del cell.metadata["tags"]
+    found = rules.tasks_complaints(notebook(*tasks(cell, solution)))
+    assert found[0] == "cell 1 calls check and lacks the tag 'your-turn'"
+
+
+def test_a_cell_of_the_student_s_that_checks_nothing():
+    cell, solution = turn("first")
+    cell.source = "first = ..."
+    found = rules.tasks_complaints(notebook(*tasks(cell, solution), *turn("fifth")))
+    assert found == ["cell 1 is the student's, but checks nothing"]
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        [],
+        [markdown("So it is.")],
+        [markdown(f"{rules.SOLUTION}\n\nThink.\n\n</details>")],
+        [markdown(f"{rules.SOLUTION}\n\n```python\n```\n\n</details>")],
+        [markdown(f"{rules.SOLUTION}\n\n```python\n# nothing\n```\n\n</details>")],
+        [markdown(f"{rules.SOLUTION}\n\n```python\nreturn (\n```\n\n</details>")],
+        [markdown(f"{rules.SOLUTION}\n\n```python\nx = 1\n```\n")],
+        [markdown("<details><summary>Answer</summary>\n\n```python\nx = 1\n```\n\n</details>")],
+        [markdown("Now look."), turn("first")[1]],
+        [code(f'"""{rules.SOLUTION}\n\n```python\nx = 1\n```\n\n</details>"""')],
+    ],
+)
+def test_a_task_without_solution_below(below):
+    found = complaint(rules.tasks_complaints, *tasks(turn("first")[0], *below))
+    assert found.startswith("cell 1 is not followed by its solution: '<details><summary>A sol")
+
+
+def test_a_task_at_the_very_end_without_solution():
+    cells = [*tasks(), turn("first")[0]]
+    assert "cell 7 is not followed" in complaint(rules.tasks_complaints, *cells)
+
+
+def test_the_solution_below_is_read():
+    cell, solution = turn("first")
+    assert rules.solution_below(notebook(cell, solution), 1) == "def first(x):\n    return x"
+    solution.source = solution.source.replace("</details>", "Why it is so.\n\n</details>\n")
+    assert rules.solution_below(notebook(cell, solution), 1) == "def first(x):\n    return x"
+    assert rules.solution_below(notebook(cell, solution), 2) == ""
+    assert rules.solution_below(notebook(solution, cell), 1) == ""
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [[printed("✓ first: by hand.")], [printed("✗ first: this does not hold")], [said("5")]],
+)
+def test_a_stored_attempt(outputs):
+    found = complaint(rules.tasks_complaints, *tasks(*turn("first", *outputs)))
+    assert found == "cell 1 is not stored as it is handed out, without an answer"
+
+
+# --- predictions ---
+
+
+def test_two_predictions_are_enough():
+    cells = [*prediction("mine"), *prediction("mine_too")]
+    assert rules.predictions_complaints(notebook(*cells)) == []
+
+
+def test_fewer_than_two_predictions():
+    found = complaint(rules.predictions_complaints, *prediction("mine"))
+    assert "asks for 1 predictions; 2 or more" in found
+
+
+@pytest.mark.parametrize("name", ["compare", "compare_choice", "compare_words"])
+def test_an_answer_cell_without_tag(name):
+    cells = [*prediction("mine"), *prediction("mine_too")]
+    cells[2].source = f"x = 1\n{name}(mine, x, 'n')"
+    assert rules.predictions_complaints(notebook(*cells)) == []
+    del cells[2].metadata["tags"]
+    found = complaint(rules.predictions_complaints, *cells)
+    assert found == "cell 3 answers a prediction and lacks 'answer'"
+
+
+def test_a_prediction_that_is_asked_for_too_late_or_never():
+    question, asked, compared = prediction("mine")
+    others = [*prediction("b"), *prediction("c")]
+    late = complaint(rules.predictions_complaints, question, compared, asked, *others)
+    assert late == "cell 2 compares 'mine', asked for in no cell before"
+    del asked.metadata["tags"]
+    untagged = complaint(rules.predictions_complaints, question, asked, compared, *others)
+    assert untagged == "cell 3 compares 'mine', asked for in no cell before"
+    asked.metadata["tags"], asked.source = ["prediction"], "mine = 5  # told already"
+    told = complaint(rules.predictions_complaints, question, asked, compared, *others)
+    assert told == "cell 3 compares 'mine', asked for in no cell before"
+
+
+def test_a_prediction_with_which_nothing_is_compared():
+    cells = [*prediction("a"), *prediction("b"), *prediction("c")[:2]]
+    found = complaint(rules.predictions_complaints, *cells)
+    assert found == "cell 8 asks for 'c', with which nothing is compared"
+
+
+# --- claims ---
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        CLAIMS,
+        "if claims_are_checked():\n    y = 2\n    for x in (1, 2):\n        assert x < 3",
+        "if claims.claims_are_checked():\n    with quietly():\n        assert x",
+    ],
+)
+def test_claims(source):
+    assert rules.claims_complaints(notebook(claims(source))) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "if claims_are_checked():\n    assert x\nelse:\n    print(x)",
+        "if claims_are_checked():\n    assert x\nelif x:\n    y = 1",
+        "if False and claims_are_checked():\n    assert x",
+        "if not claims_are_checked():\n    assert x",
+        "if claims_are_checked:\n    assert x",
+        "if True:\n    assert x",
+        "assert x",
+        "x = 1\nif claims_are_checked():\n    assert x",
+        "claims_are_checked()\nassert x",
+        "if claims_are_checked():\n    assert x\ny = 1",
+        "",
+        "%magic",
+    ],
+)
+def test_a_cell_of_claims_that_does_more_or_asks_nobody(source):
+    found = complaint(rules.claims_complaints, claims(source))
+    assert found == "cell 1 is not one 'if claims_are_checked():' and nothing else"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "def f():\n        assert x",
+        "class A:\n        assert x",
+        "if y:\n        assert x",
+        "while y:\n        assert x",
+        "try:\n        assert x\n    except AssertionError:\n        pass",
+        "f = lambda: x",
+        "pass",
+    ],
+)
+def test_claims_without_an_assert_that_surely_runs(body):
+    found = complaint(rules.claims_complaints, claims(f"if claims_are_checked():\n    {body}"))
+    assert found == "cell 1 claims nothing: it has no assert that surely runs"
+
+
+@pytest.mark.parametrize("source", ["assert x", "def f(x):\n    assert x", CLAIMS])
+def test_claims_before_the_student_s_eyes(source):
+    found = complaint(rules.claims_complaints, claims(), code(source))
+    assert found == "cell 2 asserts before the student's eyes: tag it 'claims'"
+
+
+def test_no_claims_at_all():
+    assert complaint(rules.claims_complaints, code("x = 1")) == "no cell is tagged 'claims'"
+
+
+# --- quizzes ---
+
+
+def asked(*names):
+    return [code(f'quiz("{name}")') for name in names]
+
+
+def test_every_quiz_is_asked_once():
+    assert rules.quiz_complaints(notebook(*asked("two", "one")), "99") == []
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        (asked("one"), "the quiz 'two' is asked 0 times"),
+        (asked("one", "two", "one"), "the quiz 'one' is asked 2 times"),
+        (asked("one", "two", "three"), "there is no quiz 'three'"),
+    ],
+)
+def test_a_quiz_that_is_never_asked_or_unknown(cells, words):
+    assert complaint(rules.quiz_complaints, *cells, number="99") == words
+
+
+@pytest.mark.parametrize(
+    "source", ["quizzes.choice('Why?', ['a', 'b'], 'a', {'b': 'No.'})", "q = quizzes.number('?')"]
+)
+def test_the_text_of_a_quiz_in_a_cell(source):
+    cells = [*asked("one", "two"), code(source)]
+    found = complaint(rules.quiz_complaints, *cells, number="99")
+    assert found == "cell 3 holds the text of a quiz"
+
+
+def test_a_lesson_without_a_file_of_quizzes(tmp_path):
+    assert "0 files in" in complaint(rules.quiz_complaints, number="98")
+    (tmp_path / "97_y.toml").write_text("[one]\n", encoding="utf-8")
+    found = complaint(rules.quiz_complaints, number="97")
+    assert found == "97_y.toml, quiz 'one': 'question' is missing in a quiz."
+
+
+# --- folding, captions, figures ---
+
+
+def lines(number):
+    return "\n".join(["x = 1"] * number)
+
+
+SETUP = code(lines(40), source_hidden=True)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        code(lines(15)),
+        code(lines(16), tags=["algorithm"]),
+        code("# @title Draw\n" + lines(30), tags=["folded"], source_hidden=True),
+        code("compare(mine, 5)", tags=["answer"], outputs_hidden=True),
+        markdown("\n\n".join(["text"] * 40)),
+    ],
+)
+def test_what_is_folded_as_it_should_be(cell):
+    assert rules.folding_complaints(notebook(SETUP, cell)) == []
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        (code(lines(16)), "cell 2 shows 16 lines; the limit is 15, but for one tagged 'algorithm'"),
+        (code(lines(16), tags=["your-turn"]), "cell 2 shows 16 lines"),
+        (code(lines(2), tags=["folded"], source_hidden=True), "does not begin with '# @title '"),
+        (code("# @title A", tags=["folded"]), "cell 2 is not folded yet: 'make refresh' does it"),
+        (code(lines(2), tags=["claims"], source_hidden=True), "does not begin with '# @title '"),
+        (code("# @title A", tags=["claims"]), "cell 2 is not folded yet"),
+        (code("x", tags=["answer"]), "cell 2 shows its answer at once: 'make refresh' hides it"),
+    ],
+)
+def test_what_is_not(cell, words):
+    assert words in complaint(rules.folding_complaints, SETUP, cell)
+
+
+def test_a_caption_of_thirty_one_words():
+    thirty = "**Figure.** " + " ".join(["word"] * 30)
+    assert rules.caption_complaints(notebook(code("show(f)", said(thirty)))) == []
+    longer = complaint(rules.caption_complaints, code("show(f)", said(f"{thirty} word")))
+    assert longer == "cell 1 has a caption of 31 words"
+    other = said(thirty.removeprefix("**Figure.** ") + " word" * 20)
+    assert rules.caption_complaints(notebook(code("say(x)", other))) == []
+
+
+@pytest.mark.parametrize("size", [(13, 6), (1, 1), (13.5, 6.5)])
+def test_figures_that_fit(size):
+    assert rules.picture_complaints(notebook(code("show(f)", picture(*size)))) == []
+
+
+@pytest.mark.parametrize("size", [(14, 6), (13, 7), (20, 20)])
+def test_a_figure_that_is_too_large(size):
+    found = complaint(rules.picture_complaints, code("show(f)", picture(1, 1), picture(*size)))
+    width, height = size
+    assert found == f"cell 1 has a figure of {width:.1f} x {height:.1f} inches; 13 x 6 at most"
+
+
+@pytest.mark.parametrize("call", ["explore(f, n=n)", "animate(f, 3, 'c')", "guessing_game(t, 'a')"])
+def test_a_widget_without_its_first_state(call):
+    words = said(f"Turn n. *{RUN_ME}*")
+    assert rules.picture_complaints(notebook(code(call, words, picture(2, 2)))) == []
+    found = complaint(rules.picture_complaints, code(call, printed("before"), words))
+    assert found == "cell 1 does not store the first state of its widget"
+    tagged = complaint(rules.picture_complaints, code(call, tags=["widget"]))
+    assert tagged == "cell 1 has a widget that stores nothing for its readers"
+
+
+# --- words ---
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("The model pays 3 bits.", "pays"),
+        ("What it paid.", "paid"),
+        ("The deviation is small.", "deviation"),
+        ("Longer grams are rare.", "grams"),
+        ("at each place", "each place"),
+        ("At\nplaces", "At places"),
+        ("It beats counting.", "beats counting"),
+        ("a non-linear function", "non-linear function"),
+    ],
+)
+def test_a_private_word(text, word):
+    wanted = f"cell 1 says '{word}'; the field says "
+    assert complaint(rules.word_complaints, markdown(text)).startswith(wanted)
+    caption = said(f"**Figure.** {text}")
+    assert complaint(rules.word_complaints, code("show(f)", caption)).startswith(wanted)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`pays` and ``a gram``",
+        "```python\ndeviation = pays(gram)\n```",
+        "$deviation$ and $$\nf(pays)\n$$",
+        "[n-grams](pays.ipynb#each-place)",
+        "The standard\ndeviation of n-grams, bigrams and 10-grams, a program, a payment.",
+        "In this place; it counts; a counting model.",
+    ],
+)
+def test_words_of_the_field_code_and_formulas(text):
+    assert rules.word_complaints(notebook(markdown(text), code("show(f)", said(text)))) == []
+
+
+def test_a_private_word_in_code_is_nobody_s_business():
+    cell = code("pays = grams(deviation)  # beats counting", printed("pays"))
+    assert rules.word_complaints(notebook(cell)) == []
