@@ -19,6 +19,7 @@ from nbformat import NotebookNode, v4
 
 from helpers.course.environment import find_root
 from staff.notebooks.address import read_address
+from staff.notebooks.folding import fold
 from staff.notebooks.refresh import normalise_metadata
 
 _NAME = re.compile(r"\d\d(?:_[a-z0-9]+)+")
@@ -162,7 +163,7 @@ def _skeleton(root: Path, path: Path, before: Path) -> NotebookNode:
     notebook = v4.new_notebook(
         cells=[
             _text(opening, "slide"),
-            _code(address.bootstrap(), "skip", folded=True),
+            _code(address.bootstrap(), "skip"),
             _code(_IMPORTS, "skip"),
             _text(_QUESTION, "slide"),
             _code(_EXAMPLE, tags=["nbval-check-output"]),
@@ -170,12 +171,13 @@ def _skeleton(root: Path, path: Path, before: Path) -> NotebookNode:
             _code(_ALGORITHM, tags=["nbval-check-output"]),
             _text(_PREDICTION, "slide"),
             _code(_EXPERIMENT),
-            _code(_CLAIMS, "skip", folded=True, tags=["claims"]),
+            _code(_CLAIMS, "skip", tags=["claims"]),
             _text(_READING),
             _text(_ANSWER, "skip"),
             _text(_SUMMARY, "slide"),
         ]
     )
+    fold(notebook)
     normalise_metadata(notebook)
     return notebook
 
@@ -184,12 +186,8 @@ def _text(source: str, slide: str = "-") -> NotebookNode:
     return v4.new_markdown_cell(source, metadata={"slideshow": {"slide_type": slide}})
 
 
-def _code(
-    source: str, slide: str = "-", folded: bool = False, tags: Sequence[str] = ()
-) -> NotebookNode:
+def _code(source: str, slide: str = "-", tags: Sequence[str] = ()) -> NotebookNode:
     metadata: dict[str, Any] = {"slideshow": {"slide_type": slide}}
-    if folded:
-        metadata["jupyter"] = {"source_hidden": True}
     if tags:
         metadata["tags"] = list(tags)
     return v4.new_code_cell(source, metadata=metadata)
