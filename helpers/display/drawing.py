@@ -30,7 +30,7 @@ from matplotlib.textpath import TextPath
 
 from helpers.display.figures import show
 from helpers.display.palette import FRAME, GREY, INK, LIGHTEST, PALEST_BLUE, VERMILION, WHITE
-from helpers.display.plotting import colours_of, course_style
+from helpers.display.plotting import array_of, colours_of, course_style
 from helpers.display.signs import visible
 from helpers.display.widgets import explore, slider
 
@@ -39,7 +39,10 @@ HEIGHT = 0.56  # of a box
 MARGIN = 0.12  # around the drawing
 MAX_SIZE = (13.0, 6.0)  # inches that fit a projector
 _SIDES = {"left": (-1, 0), "right": (1, 0), "top": (0, 1), "bottom": (0, -1)}
-_ARROW = re.compile(r"\s*(->|=>|~>|--)\s*")
+_KINDS = ("->", "=>", "~>", "--")  # of arrows
+_PLACES = ("middle", "left", "right", "above", "below", "above left", "above right", "below left",
+           "below right")  # fmt: skip
+_ARROW = re.compile(rf"\s*({'|'.join(_KINDS)})\s*")
 
 Point = tuple[float, float]
 
@@ -55,13 +58,22 @@ class Node:
     patch: Patch | None
 
     def side(self, name: str) -> Point:
-        """The middle of its left, right, top or bottom edge."""
+        """The middle of its left, right, top or bottom edge.
+
+        Raises:
+            ValueError: it has no such edge.
+        """
+        if name not in _SIDES:
+            raise ValueError(f"A node has the sides {', '.join(_SIDES)}, not {name!r}.")
         dx, dy = _SIDES[name]
         return self.x + dx * self.width / 2, self.y + dy * self.height / 2
 
 
 class Drawing:
     """A picture that grows as things are added; its figure is as large as what is in it.
+
+    Whatever is added raises a ValueError, in one sentence, where a name is taken or unknown, or
+    where there is nothing to add.
 
     Args:
         title: stands above it.
@@ -78,6 +90,7 @@ class Drawing:
         self.ax.set_axis_off()
         self.title = title
         self._low, self._high = np.full(2, np.inf), np.full(2, -np.inf)
+        self._scale = 1.0
 
     def box(
         self,
@@ -101,22 +114,19 @@ class Drawing:
             width: as wide as the words need, if left out.
             colour: of its edge and its words.
             kind: "box", "circle" (for operations), or "plain" (words without an edge).
-
-        Raises:
-            ValueError: the name is taken, or the kind is unknown.
         """
-        if name in self.nodes:
-            raise ValueError(f"There is a {name!r} already: every part needs a name of its own.")
         text = name if text is None else text
         if kind not in ("box", "circle", "plain"):
             raise ValueError(f"A box is of the kind 'box', 'circle' or 'plain', not {kind!r}.")
+        patch: Patch | None = None
         if kind == "circle":
             width = height = 0.44
             patch = Circle((x, y), width / 2, fc=fill, ec=colour, lw=2.0, zorder=3)
         else:
             width = max(words_width(text, size) + 0.28, height) if width is None else width
-            patch = _rounded(x, y, width, height, fc=fill, ec=colour, lw=2.2, zorder=3)
-        if kind != "plain":
+            if kind == "box":
+                patch = _rounded(x, y, width, height, fc=fill, ec=colour, lw=2.2, zorder=3)
+        if patch is not None:
             self.ax.add_patch(patch)
         self._words(x, y, text, size, colour if kind != "plain" else INK)
         return self._add(name, Node(x, y, width, height, patch))
@@ -151,6 +161,8 @@ class Drawing:
             hidden: indices of tokens that are pale.
         """
         shown = [visible(token) if not token.strip() else token for token in tokens]
+        if not shown:
+            raise ValueError(f"The band {name!r} has no tokens: give at least one.")
         width = max(words_width(t, size) for t in shown) + 0.22 if width is None else width
         width = max(width, 0.36)
         nodes = []
@@ -164,16 +176,15 @@ class Drawing:
             ink = FRAME if k in hidden else INK
             self._words(*at, token, size, ink, weight="bold" if k in marked else "normal")
             nodes.append(self._add(f"{name}{k}", Node(*at, width, height, patch)))
-        if nodes:
-            first, last = nodes[0], nodes[-1]
-            whole = Node(
-                (first.x + last.x) / 2,
-                (first.y + last.y) / 2,
-                abs(last.x - first.x) + width,
-                abs(last.y - first.y) + height,
-                None,
-            )
-            self._add(name, whole)
+        first, last = nodes[0], nodes[-1]
+        whole = Node(
+            (first.x + last.x) / 2,
+            (first.y + last.y) / 2,
+            abs(last.x - first.x) + width,
+            abs(last.y - first.y) + height,
+            None,
+        )
+        self._add(name, whole)
         return nodes
 
     def matrix(
@@ -202,9 +213,14 @@ class Drawing:
             high: the value of the darkest colour; the largest one, if left out.
             rows, columns: words beside the rows and above the columns.
         """
-        plain = isinstance(values, tuple) and len(values) == 2
-        table = np.full(values, 0.0) if plain else np.asarray(values, dtype=float)
+        plain = isinstance(values, tuple) and all(isinstance(size, int) for size in values)
+        table = np.zeros(values) if plain else array_of(values, f"the matrix {name!r}")
+        if table.ndim != 2 or not table.size:
+            raise ValueError(f"The matrix {name!r} needs rows and columns, not {table.shape}.")
         n, m = table.shape
+        for what, words, number in (("rows", rows, n), ("columns", columns, m)):
+            if len(words) not in (0, number):
+                raise ValueError(f"The matrix {name!r} needs {number} words for its {what}.")
         left, top = x - m * cell / 2, y + n * cell / 2
         paint = colours_of(table, high)
         for i, j in np.ndindex(n, m):
@@ -251,6 +267,8 @@ class Drawing:
                 that leaves the box upwards.
         """
         pairs = [(step, "") if isinstance(step, str) else step for step in steps]
+        if not pairs:
+            raise ValueError(f"The stack {name!r} has no steps: give at least one.")
         width = max(words_width(text) for text, _ in pairs) + 0.28 if width is None else width
         nodes = []
         for k, (text, shape) in enumerate(pairs):
@@ -282,6 +300,8 @@ class Drawing:
             kind: see the module.
             at: where on its way the label stands, 0 to 1.
         """
+        if kind not in _KINDS:
+            raise ValueError(f"An arrow is one of {', '.join(_KINDS)}, not {kind!r}.")
         (p, before), (q, after) = self._end(start), self._end(end)
         strong = kind == "=>"
         look = {
@@ -316,6 +336,8 @@ class Drawing:
         self, points: Sequence[str | Point], label: str = "", *, kind: str = "->", **look: Any
     ) -> None:
         """A line with corners through points or edges of nodes, with a head at its end."""
+        if len(points) < 2:
+            raise ValueError(f"A path needs two points or more, not {len(points)}.")
         ends = [self._end(point)[0] for point in points]
         style = {"color": look.pop("colour", INK), "lw": 3.2 if kind == "=>" else 1.6, **look}
         dashes = (0, (4, 3)) if kind == "~>" else "-"
@@ -330,7 +352,7 @@ class Drawing:
 
     def frame(self, names: str, label: str = "", *, colour: str = GREY, pad: float = 0.2) -> None:
         """A dashed frame around some nodes ("a b c"), with words at its upper left corner."""
-        nodes = [self._node(name) for name in names.split()]
+        nodes = self._some(names)
         left = min(n.x - n.width / 2 for n in nodes) - pad
         right = max(n.x + n.width / 2 for n in nodes) + pad
         low = min(n.y - n.height / 2 for n in nodes) - pad
@@ -346,7 +368,7 @@ class Drawing:
 
     def brace(self, names: str, label: str, *, above: bool = False, colour: str = GREY) -> None:
         """A bracket below (or above) some nodes, with words in its middle."""
-        nodes = [self._node(name) for name in names.split()]
+        nodes = self._some(names)
         left = min(n.x - n.width / 2 for n in nodes) + 0.04
         right = max(n.x + n.width / 2 for n in nodes) - 0.04
         edge, sign = (
@@ -371,7 +393,9 @@ class Drawing:
         size: float = FONT,
         colour: str = INK,
     ) -> None:
-        """Words at a point, or to one side of it: left, right, above, below, above right."""
+        """Words at a point, or to one side of it: left, right, above, below, above right, ..."""
+        if side not in _PLACES:
+            raise ValueError(f"Words stand at one of {', '.join(_PLACES)}, not {side!r}.")
         across = "left" if "right" in side else "right" if "left" in side else "center"
         down = "bottom" if "above" in side else "top" if "below" in side else "center"
         look = {"ha": across, "va": down, "fontsize": size, "color": colour, "zorder": 6}
@@ -384,17 +408,20 @@ class Drawing:
         self._reach(left + width, low + height)
 
     def get_figure(self) -> Figure:
-        """The figure, as large as what is in it, and no larger than fits a projector."""
-        low, high = self._low - MARGIN, self._high + MARGIN
-        if not np.isfinite(low).all():
+        """The figure, as large as what is in it; what does not fit a projector is made smaller."""
+        if not np.isfinite(self._low).all():
             raise ValueError("There is nothing in this drawing: add a box, a band or a matrix.")
         if self.title:
-            self.note(float(low[0]) + MARGIN, float(high[1]), self.title, side="above right")
-            high[1] += 0.4
+            self.note(self._low[0], self._high[1] + MARGIN, self.title, side="above right")
             self.title = ""
+        low, high = self._low - MARGIN, self._high + MARGIN
         self.ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
         size = high - low
-        self.ax.figure.set_size_inches(size * min(1.0, *(np.array(MAX_SIZE) / size)))
+        scale = min(1.0, *(np.array(MAX_SIZE) / size))
+        for words in self.ax.texts:  # so that they still fit their boxes
+            words.set_fontsize(words.get_fontsize() * scale / self._scale)
+        self._scale = scale
+        self.ax.figure.set_size_inches(size * scale)
         return self.ax.figure
 
     def _end(self, place: str | Point) -> tuple[Point, Patch | None]:
@@ -404,8 +431,6 @@ class Drawing:
         name, _, side = place.partition(".")
         node = self._node(name)
         if side:
-            if side not in _SIDES:
-                raise ValueError(f"{place!r}: a node has the sides {', '.join(_SIDES)}.")
             return node.side(side), None
         outline = node.patch or Rectangle(
             (node.x - node.width / 2, node.y - node.height / 2), node.width, node.height
@@ -420,6 +445,11 @@ class Drawing:
                 f"There is no {name!r} in this drawing; there are: {', '.join(self.nodes)}."
             )
         return self.nodes[name]
+
+    def _some(self, names: str) -> list[Node]:
+        if not names.split():
+            raise ValueError("Name at least one node, such as 'a b c'.")
+        return [self._node(name) for name in names.split()]
 
     def _label(self, p: Point, q: Point, words: str, bend: float, at: float) -> None:
         (x0, y0), (x1, y1) = p, q
@@ -438,6 +468,8 @@ class Drawing:
         self.ax.text(x, y, text, **style, **look)
 
     def _add(self, name: str, node: Node) -> Node:
+        if name in self.nodes:
+            raise ValueError(f"There is a {name!r} already: every part needs a name of its own.")
         self.nodes[name] = node
         self._reach(node.x - node.width / 2, node.y - node.height / 2)
         self._reach(node.x + node.width / 2, node.y + node.height / 2)
@@ -454,6 +486,7 @@ def animate(
     caption: str,
     *,
     label: str = "step",
+    start: int = 0,
     description: str = "Move the slider to see the next step.",
 ) -> None:
     """Step through drawings with a slider; the first one is stored for readers without a kernel.
@@ -463,9 +496,10 @@ def animate(
         steps: how many there are.
         caption: of every one of them.
         label: beside the slider.
+        start: the step that is shown at first, and stored.
 
     Raises:
-        ValueError: there are fewer than two steps.
+        ValueError: there are fewer than two steps, or no step ``start``.
     """
     if steps < 2:
         raise ValueError(f"An animation needs two steps or more, not {steps}.")
@@ -473,7 +507,7 @@ def animate(
     def show_step(step: int) -> None:
         show(draw(step), caption)
 
-    explore(show_step, description=description, step=slider(0, 0, steps - 1, label=label))
+    explore(show_step, description=description, step=slider(start, 0, steps - 1, label=label))
 
 
 def words_width(text: str, size: float = FONT) -> float:

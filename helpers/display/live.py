@@ -106,10 +106,10 @@ class LiveCurve:
         if self.last is None:
             return "No step of training has been made."
         last = self.losses[-max(1, len(self.losses) // 30) :]
+        which = f"the mean of the last {len(last)}" if len(last) > 1 else "the last loss"
         words = (
             f"Training loss over {self.last.step:,} steps and {self.last.tokens:,} {self.unit} "
-            f"({self.last.seconds:.0f} s): the mean of the last {len(last)} is "
-            f"{sum(last) / len(last):.3f} {self.ylabel}"
+            f"({self.last.seconds:.0f} s): {which} is {sum(last) / len(last):.3f} {self.ylabel}"
         )
         if self.validations:
             measured_in = self.validation_ylabel or self.ylabel

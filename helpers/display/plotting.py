@@ -18,10 +18,11 @@ from cycler import cycler
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.collections import PathCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-from matplotlib.transforms import Bbox
+from matplotlib.transforms import Bbox, ScaledTranslation
 
 from helpers.display.palette import COLOURS, GREY, HATCHED, LIGHT, LIGHTEST
 from helpers.display.signs import visible
@@ -100,8 +101,8 @@ def heatmap(
         xlabel, ylabel: what the columns and the rows are.
         value_label: what the colours mean, with the unit; stands beside the colour bar.
         annotate: True writes the numbers into the cells; a format such as ".1f" may be given.
-        low, high: the ends of the colour scale; the matrix' own by default, and where it has both
-            signs as far below zero as above.
+        low, high: the ends of the colour scale; the matrix' own by default. Where it has both
+            signs, zero is in the middle unless both are given.
         cmap: matplotlib's name of the colours. Left out, they grow steadily in lightness, or, for a
             matrix with both signs, diverge from white at zero.
         tokens: False where the labels are names rather than tokens: their spaces stay spaces.
@@ -109,7 +110,7 @@ def heatmap(
     Raises:
         ValueError: if the matrix is empty or not two-dimensional, or the labels do not fit it.
     """
-    matrix = _array(matrix, "matrix")
+    matrix = array_of(matrix, "matrix")
     if matrix.ndim != 2:
         raise ValueError(f"A heatmap needs a matrix of rows and columns; got shape {matrix.shape}.")
     rows, columns = matrix.shape
@@ -125,11 +126,13 @@ def heatmap(
     if ax is None:
         ax = plt.subplots(figsize=_heatmap_size(row_labels, column_labels))[1]
     finite = np.isfinite(matrix)
+    around_zero = signed(matrix) and (low is None or low < 0) and (high is None or high > 0)
     values = np.ma.masked_where(~finite, matrix)
     if not finite.any():
         low, high = low or 0.0, 1.0 if high is None else high
-    elif not cmap and signed(matrix):
-        cmap, reach = SIGNED, float(np.abs(values).max())
+    elif around_zero and not cmap:
+        cmap, given = SIGNED, low if high is None else high
+        reach = float(np.abs(values).max()) if given is None else abs(given)
         low, high = -reach if low is None else low, reach if high is None else high
     cmap = cmap or STEADY
     image = ax.imshow(values, cmap=cmap, vmin=low, vmax=high, aspect="equal", interpolation="none")
@@ -186,7 +189,7 @@ def curves(
     for k, (label, parts) in enumerate(series.items()):
         if len(parts) not in (2, 3):
             raise ValueError(f"Curve {label!r} needs (x, y) or (x, y, spread); got {len(parts)}.")
-        x, y, *spread = (_array(part, f"curve {label!r}") for part in parts)
+        x, y, *spread = (array_of(part, f"curve {label!r}") for part in parts)
         if any(part.shape != x.shape or part.ndim != 1 for part in (y, *spread)):
             shapes = ", ".join(str(part.shape) for part in (x, y, *spread))
             raise ValueError(f"The parts of curve {label!r} differ in length: {shapes}.")
@@ -253,7 +256,7 @@ def bars(
         ax = plt.subplots(figsize=(9.0, height) if horizontal else None)[1]
     places, width = np.arange(len(labels)), 0.8 / len(groups)
     for k, (name, numbers) in enumerate(groups.items()):
-        numbers = _array(numbers, "values")
+        numbers = array_of(numbers, "values")
         if numbers.shape != (len(labels),):
             raise ValueError(
                 f"{len(labels)} labels need as many values; these have shape {numbers.shape}."
@@ -313,7 +316,7 @@ def heatmaps(
 
     Args:
         panels: title -> matrix, all of the same shape.
-        high: the end of the scale; the largest value of all panels by default.
+        high: the largest absolute value of the scale; that of all panels by default.
         row_labels, column_labels, xlabel, ylabel, value_label, annotate, tokens: as for
             ``heatmap``.
 
@@ -322,10 +325,10 @@ def heatmaps(
     """
     if not panels:
         raise ValueError("There is nothing to draw: give at least one panel.")
-    matrices = {title: _array(matrix, title) for title, matrix in panels.items()}
+    matrices = {title: array_of(matrix, title) for title, matrix in panels.items()}
     everything = np.concatenate([matrix.ravel() for matrix in matrices.values()])
-    reach = float(np.nanmax(np.abs(everything))) if high is None else high
-    both = signed(everything)
+    reach = _reach(everything) if high is None else high
+    both, below = signed(everything), bool((everything[np.isfinite(everything)] < 0).any())
     width, height = _heatmap_size(row_labels, column_labels)
     size = (min(13.0, 0.9 * width * len(panels) + 1), min(6.0, height))
     figure, axes = plt.subplots(1, len(panels), figsize=size, squeeze=False)
@@ -338,8 +341,8 @@ def heatmaps(
             ylabel=ylabel if ax is axes[0, 0] else "",
             value_label=value_label,
             annotate=annotate,
-            low=-reach if both else 0.0,
-            high=reach,
+            low=-reach if below else 0.0,
+            high=reach if both or not below else 0.0,
             cmap=SIGNED if both else STEADY,
             tokens=tokens,
             title=title,
@@ -362,17 +365,16 @@ def colours_of(values: Any, high: float | None = None) -> Callable[[float], tupl
 
     Args:
         values: all numbers that will be shown together.
-        high: the number of the darkest colour; the largest absolute value, if left out.
+        high: the absolute value of the darkest colour; the largest one, if left out.
     """
-    values = np.asarray(values, dtype=float)
-    reach = high or float(np.nanmax(np.abs(np.append(values, 1e-12))))
+    reach = high or _reach(values)
     both = signed(values)
     shades = mpl.colormaps[SIGNED if both else PALE]
 
     def paint(value: float) -> tuple[Any, str]:
         if not math.isfinite(value):
             return LIGHTEST, GREY
-        shade = shades((value / reach + 1) / 2 if both else value / reach)
+        shade = shades((value / reach + 1) / 2 if both else abs(value) / reach)
         return shade, "black" if _luminance(shade) > 0.2 else "white"
 
     return paint
@@ -380,38 +382,56 @@ def colours_of(values: Any, high: float | None = None) -> Callable[[float], tupl
 
 def uncover(figure: Figure) -> None:
     """Move every legend that covers data to where there is none: above its axes."""
-    figure.canvas.draw()  # so that everything has its place
+    if any(ax.get_legend() for ax in figure.axes):
+        figure.draw_without_rendering()  # so that everything has its place
     for ax in figure.axes:
         legend = ax.get_legend()
         if legend is None or not _covers(ax, legend.get_window_extent()):
             continue
         entries = legend.legend_handles, [text.get_text() for text in legend.get_texts()]
+        title = legend.get_title().get_text()
         width = max((len(words) for words in entries[1]), default=1)
         room = ax.get_window_extent().width / figure.dpi
         columns = max(1, min(len(entries[1]), int(room / (0.085 * width + 0.75))))
-        look = {"loc": "lower left", "borderaxespad": 0.2, "frameon": False}
-        titled = 1.09 if ax.get_title() else 1.0
-        ax.legend(*entries, bbox_to_anchor=(0, titled), ncols=columns, **look)
+        legend.remove()
+        # In inches above the axes, which shrink to make room for it: over a title and other words.
+        above = (ax.get_tightbbox().y1 - ax.get_window_extent().y1) / figure.dpi
+        shift = ScaledTranslation(0, max(0.0, above), figure.dpi_scale_trans)
+        look = {"loc": "lower left", "borderaxespad": 0.2, "frameon": False, "title": title or None}
+        place = {"bbox_to_anchor": (0, 1), "bbox_transform": ax.transAxes + shift}
+        ax.legend(*entries, ncols=columns, **place, **look)
 
 
 def _covers(ax: Axes, box: Bbox) -> bool:
     """Whether a box on the canvas covers a line, a band, a bar or a point of the axes."""
     for line in ax.lines:
-        if line.get_visible() and line.get_label() != "":
-            path = line.get_transform().transform_path(line.get_path())
-            if path.intersects_bbox(box, filled=False):
+        path = line.get_transform().transform_path(line.get_path())
+        if not line.get_visible():
+            continue
+        if line.get_linestyle() == "None":  # points without a line between them
+            if any(box.contains(*point) for point in path.vertices):
                 return True
-    if any(patch.get_window_extent().overlaps(box) for patch in ax.patches):
+        elif path.intersects_bbox(box, filled=False):
+            return True
+    if any(p.get_visible() and p.get_window_extent().overlaps(box) for p in ax.patches):
         return True
     for collection in ax.collections:
-        shift = collection.get_offset_transform().transform(collection.get_offsets())
-        if len(collection.get_paths()) == 1 and len(shift) <= 1:  # a band
-            path = collection.get_transform().transform_path(collection.get_paths()[0])
-            if path.intersects_bbox(box, filled=True):
+        if isinstance(collection, PathCollection):  # points
+            points = collection.get_offset_transform().transform(collection.get_offsets())
+            if any(box.contains(*point) for point in points):
                 return True
-        elif any(box.contains(*point) for point in shift):
+            continue
+        filled = isinstance(collection, PolyCollection)  # a band, maybe in pieces; else lines
+        paths = map(collection.get_transform().transform_path, collection.get_paths())
+        if any(path.intersects_bbox(box, filled=filled) for path in paths):
             return True
     return False
+
+
+def _reach(values: Any) -> float:
+    """The largest absolute value that is finite, and never zero."""
+    values = np.asarray(values, dtype=float)
+    return float(np.abs(values[np.isfinite(values)]).max(initial=1e-12))
 
 
 def _discrete(x: np.ndarray) -> bool:
@@ -480,7 +500,12 @@ def _apart(places: Sequence[float], gap: float) -> list[float]:
     return [value + index * gap for index, value in enumerate(flat)]
 
 
-def _array(values: Any, name: str) -> np.ndarray:
+def array_of(values: Any, name: str) -> np.ndarray:
+    """Numbers, a tensor on any device among them, as an array of floats.
+
+    Raises:
+        ValueError: there are none; says so by this name.
+    """
     if hasattr(values, "detach"):  # a tensor, maybe on a GPU or part of a graph
         values = values.detach().cpu().double().numpy()
     array = np.asarray(values, dtype=float)

@@ -17,7 +17,7 @@ from html import escape
 from typing import Any
 
 import ipywidgets
-from IPython.utils.capture import capture_output
+from IPython.utils.capture import CapturedIO, capture_output
 
 from helpers.display.figures import publish
 
@@ -140,8 +140,11 @@ def extreme_values(controls: Mapping[str, ipywidgets.Widget]) -> list[dict[str, 
 def first_state(
     function: Callable[..., Any], controls: Mapping[str, ipywidgets.Widget]
 ) -> list[dict[str, Any]]:
-    """What a function of ``explore`` shows for the controls as they are: MIME bundles, in order."""
-    with capture_output() as caught:
+    """What a function of ``explore`` shows for the controls as they are: MIME bundles, in order.
+
+    What it prints comes first; errors pass.
+    """
+    with quietly() as caught:
         function(**{name: control.value for name, control in controls.items()})
     bundles = [dict(output.data) for output in caught.outputs]
     if caught.stdout:
@@ -160,14 +163,14 @@ def driving() -> bool:
 
 
 @contextmanager
-def quietly() -> Iterator[None]:
+def quietly() -> Iterator[CapturedIO]:
     """Keep what is printed, displayed and drawn inside out of the notebook; errors pass."""
     from matplotlib import pyplot as plt
 
     before = set(plt.get_fignums())
     try:
-        with capture_output():
-            yield
+        with capture_output() as caught:
+            yield caught
     finally:
         for number in set(plt.get_fignums()) - before:
             plt.close(number)

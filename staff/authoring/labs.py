@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -92,17 +91,15 @@ def write_labs(notebooks: dict[Path, NotebookNode], folder: Path, execute: bool)
 
 def _execute(notebook: NotebookNode, name: str, folder: Path) -> None:
     """Run an untouched lab where it will lie, and keep the outputs as refreshing would."""
-    kept = {k: v for k, v in os.environ.items() if k != "COURSE_DRIVE_WIDGETS"}
-    environment = {**kept, "PYTHONDONTWRITEBYTECODE": "1"}  # a class's copy stays clean
+    # A class's copy stays clean.
+    environment = {**refresh.environment(), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         refresh.Client(notebook, folder, refresh.TIMEOUT, kernel_name=NATIVE_KERNEL_NAME).run(
             environment
         )
     except RefreshError as error:
         raise RefreshError(f"{name}: {error}") from error
-    refresh.strip_widgets(notebook)
-    refresh.merge_streams(notebook)
-    refresh.normalise_metadata(notebook)
+    refresh.tidy(notebook)
     complaints = [
         *notebook_rules.check_counts(notebook),
         *notebook_rules.check_outputs(notebook),

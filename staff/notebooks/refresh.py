@@ -53,11 +53,7 @@ def refresh(path: Path, timeout: int = TIMEOUT) -> bool:
     """
     notebook = nbformat.read(path, as_version=4)
     execute(notebook, path.parent, timeout)
-    strip_widgets(notebook)
-    strip_claims(notebook)
-    merge_streams(notebook)
-    fold(notebook)
-    normalise_metadata(notebook)
+    tidy(notebook)
     complaints = [*check_counts(notebook), *check_outputs(notebook), *check_paths(notebook)]
     if complaints:
         raise RefreshError("; ".join(complaints))
@@ -134,19 +130,35 @@ def execute(notebook: NotebookNode, folder: Path, timeout: int = TIMEOUT) -> Non
     for _, cell in code_cells(notebook):
         cell.outputs, cell.execution_count = [], None
         cell.metadata.pop("execution", None)
-    # Driven widgets are for tests; what is stored is what a student sees at first, and all claims
-    # must hold.
-    environment = {k: v for k, v in os.environ.items() if k != "COURSE_DRIVE_WIDGETS"}
-    environment |= {"COURSE_STORE_FIRST_STATE": "1", claims.VARIABLE: "1"}
-    Client(notebook, folder, timeout, kernel_name=NATIVE_KERNEL_NAME).run(environment)
+    Client(notebook, folder, timeout, kernel_name=NATIVE_KERNEL_NAME).run(environment())
+
+
+def environment() -> dict[str, str]:
+    """The variables with which a notebook runs whose outputs are stored.
+
+    Driven widgets are for tests; what is stored is what a student sees at first, and all claims
+    must hold.
+    """
+    kept = {k: v for k, v in os.environ.items() if k != "COURSE_DRIVE_WIDGETS"}
+    return {**kept, "COURSE_STORE_FIRST_STATE": "1", claims.VARIABLE: "1"}
+
+
+def tidy(notebook: NotebookNode) -> None:
+    """Make of an executed notebook what is stored."""
+    strip_widgets(notebook)
+    strip_claims(notebook)
+    merge_streams(notebook)
+    fold(notebook)
+    normalise_metadata(notebook)
 
 
 def strip_widgets(notebook: NotebookNode) -> None:
     """Remove stored widgets, keeping what their outputs hold for readers without a kernel.
 
     Beside the view of a widget, plain text is its Python name and goes with it, unless HTML,
-    Markdown or a picture shows that the output was made to be read. A cell that lost an output
-    whole is tagged.
+    Markdown or a picture shows that the output was made to be read. What a widget shows at first
+    (``FIRST_STATE``) becomes outputs of its own, behind it. A cell that lost an output whole, with
+    nothing in its place, is tagged.
     """
     notebook.metadata.pop("widgets", None)
     for _, cell in code_cells(notebook):
@@ -160,7 +172,7 @@ def strip_widgets(notebook: NotebookNode) -> None:
                 if set(output.data) - {"text/plain"}:
                     kept.append(output)
                 else:
-                    lost = not first
+                    lost = lost or not first
                 kept += [nbformat.v4.new_output("display_data", data=data) for data in first]
             else:
                 kept.append(output)

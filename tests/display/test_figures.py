@@ -19,6 +19,14 @@ def test_without_ipython_the_words_are_printed(capsys):
     assert not plt.fignum_exists(figure.number)
 
 
+def test_a_legend_that_covers_the_data_is_moved(capsys):
+    ax = plt.subplots()[1]
+    ax.plot([0, 1], [0, 1], label="a line")
+    ax.legend(loc="center")
+    figures.show(ax, "A line.")
+    assert ax.get_legend().get_window_extent().y0 >= ax.get_window_extent().y1
+
+
 def test_axes_stand_for_their_figure(capsys):
     ax = plt.subplots()[1]
     figures.show(ax, "Empty axes.")

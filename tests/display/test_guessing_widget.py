@@ -107,12 +107,31 @@ def test_bad_passages_are_refused_at_once(texts, encode, message):
 
 def test_the_output_carries_words(monkeypatch):
     shown, played = [], []
-    monkeypatch.setattr(guessing_widget, "show_widget", lambda *given: shown.append(given))
+    monkeypatch.setattr(
+        guessing_widget, "show_widget", lambda *given, first: shown.append((*given, first))
+    )
     monkeypatch.setattr(guessing_widget, "play_a_round", played.append)
     monkeypatch.delenv("COURSE_DRIVE_WIDGETS", raising=False)
     guessing_widget.guessing_game(["abca"], ALPHABET, Fixed(), start=1)
     assert not played
-    assert "Run this cell" in shown[0][1]
+    _, words, first = shown[0]
+    assert "Run this cell" in words
+    assert first is None
     monkeypatch.setenv("COURSE_DRIVE_WIDGETS", "1")
     guessing_widget.guessing_game(["abca"], ALPHABET, Fixed(), start=1)
     assert len(played) == 1
+
+
+def test_the_first_state_is_the_text_and_what_to_do(monkeypatch):
+    shown = []
+    monkeypatch.setattr(guessing_widget, "show_widget", lambda *given, first: shown.extend(first))
+    monkeypatch.delenv("COURSE_DRIVE_WIDGETS", raising=False)
+    monkeypatch.setenv("COURSE_STORE_FIRST_STATE", "1")
+    guessing_widget.guessing_game(["abca"], ALPHABET, Fixed(), start=2)
+    (first,) = shown
+    play = GuessingBoard(["abca"], ALPHABET, Fixed(), start=2, length=40)
+    assert first == {
+        "text/html": play._text.value + play._status.value + play._score.value,
+        "text/plain": "ab",
+    }
+    assert "Which symbol comes next?" in first["text/html"]

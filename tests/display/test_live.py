@@ -33,7 +33,7 @@ def test_records_are_handed_on_and_words_are_left_without_ipython(capsys):
     assert err == ""
     last = out.rstrip().splitlines()[-1]
     assert "Figure. A run. Training loss over 10 steps and 100 tokens" in last
-    assert "2.000 nats per token, validation stands at 1.000 nats per token" in last
+    assert "the last loss is 2.000 nats per token, validation stands at 1.000 nats" in last
 
 
 def test_the_caption_names_what_was_counted(capsys):
@@ -104,9 +104,35 @@ def test_validation_with_a_unit_of_its_own_has_its_own_axes():
     assert "1.000 bits per byte" in curve.caption()
 
 
-def test_the_running_mean_starts_unbiased_and_follows():
+def test_the_running_mean_is_centred():
     assert live.smooth([]) == []
     assert live.smooth([3.0]) == [3.0]
-    falling = live.smooth([float(k) for k in range(100, 0, -1)])
-    assert falling[0] == 100
-    assert 1 < falling[-1] < 6
+    # Of what falls in a straight line it is the value itself: it does not lag behind.
+    line = [float(k) for k in range(600, 0, -1)]
+    assert live.smooth(line) == pytest.approx(line)
+    assert live.smooth([2.0] * 70) == pytest.approx([2.0] * 70)
+
+
+def test_the_running_mean_is_over_a_thirtieth_of_the_values():
+    values = [float(k * k % 97) for k in range(600)]
+    means = live.smooth(values)
+    assert len(means) == 600
+    for i in (10, 300, 589):
+        assert means[i] == pytest.approx(sum(values[i - 10 : i + 11]) / 21)
+    # Towards the ends the window narrows.
+    assert means[3] == pytest.approx(sum(values[:7]) / 7)
+    assert (means[0], means[-1]) == (values[0], pytest.approx(values[-1]))
+
+
+def test_short_runs_are_not_smoothed():
+    values = [5.0, 1.0, 4.0] * 19
+    assert live.smooth(values) == pytest.approx(values)
+    assert live.smooth(tuple(range(59))) == pytest.approx(range(59))
+
+
+def test_the_caption_names_the_mean_of_the_last_losses():
+    curve = live.LiveCurve()
+    for step in range(1, 91):
+        curve.add(Record(step, 100.0 - step, step, 0.0))
+    assert "the mean of the last 3 is 11.000 nats per token." in curve.caption()
+    assert curve.draw().axes[0].lines[1].get_label() == "training, centred mean"

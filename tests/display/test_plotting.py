@@ -188,3 +188,240 @@ def test_short_logarithmic_axes_carry_plain_numbers():
     labels = [label.get_text() for label in ax.get_xticklabels(which="both")]
     assert "1,000" in labels
     assert not any("10^" in label for label in labels)
+
+
+# --- matrices with both signs, side by side, and cell by cell ---
+
+
+def colours(ax):
+    """The name of the colours of a heatmap, and the ends of their scale."""
+    image = ax.images[0]
+    return (image.get_cmap().name, *image.get_clim())
+
+
+@pytest.mark.parametrize(
+    ("matrix", "options", "wanted"),
+    [
+        ([[0.0, 1.0]], {}, (plotting.STEADY, 0, 1)),
+        ([[-3.0, -1.0]], {}, (plotting.STEADY, -3, -1)),
+        ([[-1.0, 3.0]], {}, (plotting.SIGNED, -3, 3)),
+        ([[-4.0, np.inf, 1.0]], {}, (plotting.SIGNED, -4, 4)),
+        ([[-1.0, 3.0]], {"high": 2.0}, (plotting.SIGNED, -2, 2)),
+        ([[-1.0, 3.0]], {"low": -5.0}, (plotting.SIGNED, -5, 5)),
+        ([[-1.0, 3.0]], {"low": -5.0, "high": 1.0}, (plotting.SIGNED, -5, 1)),
+        ([[-1.0, 3.0]], {"low": 0.0}, (plotting.STEADY, 0, 3)),
+        ([[-1.0, 3.0]], {"high": 0.0}, (plotting.STEADY, -1, 0)),
+        ([[-1.0, 3.0]], {"cmap": "magma"}, ("magma", -1, 3)),
+        ([[np.nan]], {}, (plotting.STEADY, 0, 1)),
+    ],
+)
+def test_zero_is_in_the_middle_of_a_matrix_with_both_signs(matrix, options, wanted):
+    assert colours(heatmap(matrix, **options)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("values", "both"),
+    [
+        ([-1, 1], True),
+        ([[0, 1], [2, 3]], False),
+        ([-1, 0], False),
+        ([np.nan, -np.inf, 1], False),
+        ([], False),
+    ],
+)
+def test_signed(values, both):
+    assert plotting.signed(values) is both
+
+
+def heatmaps(panels, rows=("a", "b"), columns=("c", "d", "e"), **options):
+    words = {"xlabel": "key", "ylabel": "query", "value_label": "weight"}
+    return plotting.heatmaps(panels, rows, columns, **words, **options)
+
+
+def test_panels_share_one_scale_and_one_bar():
+    one, two = np.arange(6.0).reshape(2, 3), torch.full((2, 3), 0.5, requires_grad=True)
+    figure = heatmaps({"first": one, "second": two}, annotate=".1f")
+    figure.canvas.draw()
+    left, right = [ax for ax in figure.axes if ax.images]
+    assert [ax.get_title() for ax in (left, right)] == ["first", "second"]
+    assert colours(left) == colours(right) == (plotting.STEADY, 0, 5)
+    assert len(figure.axes) == 3  # with one bar
+    assert right.images[0].colorbar.ax.get_ylabel() == "weight"
+    assert (left.get_ylabel(), right.get_ylabel(), right.get_xlabel()) == ("query", "", "key")
+    assert [text.get_text() for text in right.texts] == ["0.5"] * 6
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "options", "wanted"),
+    [
+        ([[-1.0]], [[3.0]], {}, (plotting.SIGNED, -3, 3)),
+        ([[-1.0]], [[-3.0]], {}, (plotting.STEADY, -3, 0)),
+        ([[1.0]], [[0.0]], {"high": 0.4}, (plotting.STEADY, 0, 0.4)),
+        ([[-1.0]], [[1.0]], {"high": 4.0}, (plotting.SIGNED, -4, 4)),
+        ([[np.inf]], [[2.0]], {}, (plotting.STEADY, 0, 2)),
+    ],
+)
+def test_the_scale_of_panels(first, second, options, wanted):
+    figure = heatmaps({"1": first, "2": second}, ["a"], ["b"], **options)
+    for ax in figure.axes:
+        if ax.images:
+            assert colours(ax) == wanted
+    figure.canvas.draw()
+
+
+@pytest.mark.parametrize("number", [1, 2, 8])
+def test_panels_fit_a_projector(number):
+    names = [f"token{k}" for k in range(20)]
+    figure = heatmaps({str(k): np.eye(20) for k in range(number)}, names, names)
+    width, height = figure.get_size_inches()
+    assert width <= 13
+    assert height <= 6
+
+
+def test_panels_that_do_not_fit():
+    with pytest.raises(ValueError, match="at least one panel"):
+        heatmaps({})
+    with pytest.raises(ValueError, match="row_labels has 2"):
+        heatmaps({"a": np.zeros((2, 3)), "b": np.zeros((3, 3))})
+    with pytest.raises(ValueError, match="nothing to draw: b is empty"):
+        heatmaps({"a": np.zeros((2, 3)), "b": []})
+
+
+def test_the_colours_of_cells_grow_with_the_value():
+    paint = plotting.colours_of([[0.0, 1.0], [np.nan, np.inf]])
+    shades = [plotting._luminance(paint(value)[0]) for value in np.linspace(0, 1, 11)]
+    assert all(before > after for before, after in pairwise(shades))
+    assert paint(0)[1] == "black"
+    assert paint(1)[1] == "white"
+    assert paint(np.nan) == paint(np.inf) == (plotting.LIGHTEST, plotting.GREY)
+
+
+def test_the_colours_of_cells_below_zero():
+    negative = plotting.colours_of([-3.0, -1.0])
+    shades = [plotting._luminance(negative(value)[0]) for value in (-1, -2, -3)]
+    assert shades[0] > shades[1] > shades[2]
+    both = plotting.colours_of([-2.0, 1.0])
+    assert min(both(0)[0][:3]) > 0.95  # white
+    red, blue = both(2)[0], both(-2)[0]
+    assert red[0] > red[2]
+    assert blue[2] > blue[0]
+
+
+def test_the_darkest_colour_may_be_chosen():
+    assert plotting.colours_of([0, 1], high=2)(1) == plotting.colours_of([0, 2])(1)
+    assert plotting.colours_of([0, 0])(0)[1] == "black"  # all alike, and no division by zero
+    assert plotting.colours_of([])(0)[1] == "black"
+
+
+# --- legends, and points at discrete positions ---
+
+
+def covered(ax):
+    """Whether the legend of axes lies over them."""
+    ax.figure.draw_without_rendering()
+    return ax.get_legend().get_window_extent().overlaps(ax.get_window_extent())
+
+
+def axes(draw, **legend):
+    ax = plt.subplots()[1]
+    draw(ax)
+    ax.set(xlim=(0, 1), ylim=(0, 1))
+    ax.legend(loc="center", **legend)
+    return ax
+
+
+COVERED = {
+    "a line": lambda ax: ax.plot([0, 1], [0, 1], marker="", label="x"),
+    "points": lambda ax: ax.plot([0.1, 0.5], [0.9, 0.5], "o", linestyle="", label="x"),
+    "a reference line": lambda ax: (ax.plot([0], [0], label="x"), ax.axhline(0.5)),
+    "a band": lambda ax: (ax.fill_between([0, 1], 0.1, 0.9), ax.plot([0], [0], label="x")),
+    "a band in pieces": lambda ax: (
+        ax.fill_between([0, 0.2, 0.3, 1], 0.1, 0.9, where=[True, True, False, True]),
+        ax.fill_between([0, 0.1, 0.2, 0.4, 1], 0.1, 0.9, where=[True, True, False, True, True]),
+        ax.plot([0], [0], label="x"),
+    ),
+    "a bar": lambda ax: ax.bar([0.5], [0.9], 0.3, label="x"),
+    "a cloud": lambda ax: ax.scatter([0.1, 0.5], [0.1, 0.5], label="x"),
+    "one point": lambda ax: ax.scatter([0.5], [0.5], label="x"),
+    "error bars": lambda ax: (ax.vlines([0.5], 0, 1), ax.plot([0], [0], label="x")),
+}
+FREE = {
+    "a line": lambda ax: ax.plot([0, 1], [0, 0.1], marker="", label="x"),
+    "a hidden line": lambda ax: ax.plot([0, 1], [0, 1], visible=False, label="x"),
+    "points": lambda ax: ax.plot([0, 1], [0, 1], "o", linestyle="", label="x"),
+    "a band": lambda ax: (ax.fill_between([0, 1], 0, 0.1), ax.plot([0], [0], label="x")),
+    "a bar": lambda ax: ax.bar([0.5], [0.2], 0.3, label="x"),
+    "a cloud": lambda ax: ax.scatter([0, 1], [0, 1], label="x"),
+    "one point": lambda ax: ax.scatter([0.1], [0.1], label="x"),
+    "error bars": lambda ax: (ax.vlines([0.1], 0, 1), ax.plot([0], [0], label="x")),
+}
+
+
+@pytest.mark.parametrize("kind", COVERED)
+def test_a_legend_that_covers_something_is_moved(kind):
+    ax = axes(COVERED[kind])
+    assert covered(ax)
+    plotting.uncover(ax.figure)
+    assert not covered(ax)
+
+
+@pytest.mark.parametrize("kind", FREE)
+def test_a_legend_that_covers_nothing_stays(kind):
+    ax = axes(FREE[kind])
+    legend = ax.get_legend()
+    plotting.uncover(ax.figure)
+    assert ax.get_legend() is legend
+
+
+def test_a_moved_legend_keeps_its_words_and_stands_above_all_others():
+    ax = axes(
+        lambda ax: [ax.plot([0, 1], [0, 1], label=name) for name in ("first", "second")],
+        title="model",
+    )
+    ax.set_title("A title")
+    note = ax.annotate("floor", (0.5, 1), xytext=(0, 30), textcoords="offset points")
+    plotting.uncover(ax.figure)
+    ax.figure.draw_without_rendering()
+    legend = ax.get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["first", "second"]
+    assert legend.get_title().get_text() == "model"
+    box = legend.get_window_extent()
+    for other in (ax.title, note):
+        assert not box.overlaps(other.get_window_extent()), other
+    before = legend
+    plotting.uncover(ax.figure)  # nothing is left to do
+    assert ax.get_legend() is before
+
+
+def test_long_entries_stand_in_few_columns():
+    names = [f"a model with a long name, number {k}" for k in range(4)]
+    ax = axes(lambda ax: [ax.plot([0, 1], [0, 1], label=name) for name in names])
+    plotting.uncover(ax.figure)
+    ax.figure.draw_without_rendering()
+    assert ax.get_legend().get_window_extent().width <= 1.1 * ax.get_window_extent().width
+
+
+def test_figures_without_legends_are_left_alone():
+    ax = axes(COVERED["a line"])
+    ax.get_legend().remove()
+    plotting.uncover(ax.figure)
+    assert ax.get_legend() is None
+    plotting.uncover(mpl.figure.Figure())
+
+
+@pytest.mark.parametrize(
+    ("x", "all_marked"),
+    [
+        (range(64), True),
+        (range(65), False),
+        ([10.0, 11.0, 12.0], True),
+        (np.arange(16) / 2, False),
+        (np.arange(0, 40, 2), False),
+        (np.linspace(0, 1, 15), True),
+        (np.linspace(0, 1, 16), False),
+        ([*range(20), np.nan], False),
+    ],
+)
+def test_every_point_is_marked_at_discrete_positions(x, all_marked):
+    ax = plotting.curves({"a": (x, np.zeros(len(x)))}, xlabel="position", ylabel="bits")
+    assert ax.get_lines()[0].get_markevery() == (1 if all_marked else 0.1)

@@ -160,6 +160,26 @@ def test_a_number_is_typed(shown):
     assert "Wrong: 0.693. That is in nats." in fallback
 
 
+def test_a_quiz_is_shown_as_its_function_would(shown):
+    quizzes.show_quiz(ChoiceQuiz("How many?", OPTIONS, ["ten"], REASONS))
+    quizzes.choice("How many?", OPTIONS, "ten", REASONS)
+    both = {"three": "No."}
+    quizzes.show_quiz(ChoiceQuiz("Which?", OPTIONS, ["ten", "one"], both, several=True))
+    quizzes.choices("Which?", OPTIONS, ["ten", "one"], both)
+    quizzes.show_quiz(NumberQuiz("Bits?", 1, 0.01, {0.693: "In nats."}, "Log.", "bits", "Fair."))
+    quizzes.number("Bits?", 1, 0.01, {0.693: "In nats."}, hint="Log.", unit="bits", because="Fair.")
+    fallbacks = [fallback for _, fallback in shown]
+    assert fallbacks[::2] == fallbacks[1::2]
+    assert len(set(fallbacks)) == 3
+    for (live, _), (kind, number) in zip(
+        shown[::2], [("Button", 3), ("ToggleButton", 3), ("Text", 1)]
+    ):
+        assert len(find(live, kind)) == number
+    (field,) = find(shown[4][0], "Text")
+    field.value = "2"
+    assert "2 is too large. Log." in shown[4][0].children[-1].value
+
+
 def test_driving_tries_every_option(shown, monkeypatch):
     monkeypatch.setenv("COURSE_DRIVE_WIDGETS", "1")
     assert widgets.driving()

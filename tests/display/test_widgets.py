@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from contextlib import contextmanager
+from types import SimpleNamespace
+
 import ipywidgets
 import pytest
 from matplotlib import pyplot as plt
@@ -22,6 +25,12 @@ def _driven(monkeypatch):
 @pytest.fixture(autouse=True)
 def _not_driven(monkeypatch):
     monkeypatch.delenv("COURSE_DRIVE_WIDGETS", raising=False)
+    monkeypatch.delenv("COURSE_STORE_FIRST_STATE", raising=False)
+
+
+@pytest.fixture
+def _stored(monkeypatch):
+    monkeypatch.setenv("COURSE_STORE_FIRST_STATE", "1")
 
 
 def test_controls_report_when_they_are_let_go():
@@ -148,3 +157,68 @@ def test_driving_names_the_setting_that_fails(published):
         widgets.explore(fails_at_six, n=widgets.slider(3, 1, 6), k=widgets.slider(1, 1, 2))
     assert not plt.get_fignums()
     assert not published
+
+
+@contextmanager
+def captured():
+    """What IPython catches in a kernel of a function that displays a picture, and prints."""
+    picture = SimpleNamespace(data={"image/png": b"picture", "text/plain": "[figure]"})
+    words = SimpleNamespace(data={"text/markdown": "**Figure.** A line."})
+    yield SimpleNamespace(outputs=[picture, words], stdout="n is 3\n")
+
+
+def test_the_first_state_is_what_the_function_shows(monkeypatch):
+    monkeypatch.setattr(widgets, "capture_output", captured)
+    seen, kept = [], plt.figure()
+
+    def function(n):
+        seen.append(n)
+        plt.figure()
+
+    assert widgets.first_state(function, {"n": widgets.slider(3, 1, 6)}) == [
+        {"text/plain": "n is 3\n"},
+        {"image/png": "cGljdHVyZQ==", "text/plain": "[figure]"},  # as in a notebook's file
+        {"text/markdown": "**Figure.** A line."},
+    ]
+    assert seen == [3]
+    assert plt.get_fignums() == [kept.number]
+    plt.close(kept)
+
+
+def test_the_first_state_is_kept_out_of_sight(capsys):
+    first = widgets.first_state(lambda n: print("n is", n), {"n": widgets.slider(3, 1, 6)})
+    assert first == [{"text/plain": "n is 3\n"}]
+    assert capsys.readouterr().out == ""
+
+
+def test_the_first_state_of_what_shows_nothing():
+    assert widgets.first_state(lambda: None, {}) == []
+
+
+@pytest.mark.usefixtures("_stored")
+def test_explore_brings_its_first_state_where_it_is_stored(published):
+    assert widgets.storing()
+    n = widgets.slider(3, 1, 6)
+    widgets.explore(lambda n: print("n is", n), n=n)
+    (bundle,) = published
+    assert bundle[widgets.FIRST_STATE] == [{"text/plain": "n is 3\n"}]
+    assert n.value == 3
+
+
+@pytest.mark.usefixtures("_stored")
+def test_what_shows_nothing_at_first_brings_nothing(published):
+    widgets.explore(lambda n: None, n=widgets.slider(3, 1, 6))
+    assert widgets.FIRST_STATE not in published[0]
+
+
+@pytest.mark.usefixtures("_stored")
+def test_an_error_in_the_first_state_passes(published):
+    with pytest.raises(ZeroDivisionError):
+        widgets.explore(lambda n: 1 / n, n=widgets.slider(0, 0, 6))
+    assert not published
+
+
+def test_a_student_s_run_stores_no_first_state(published):
+    assert not widgets.storing()
+    widgets.explore(lambda n: print(n), n=widgets.slider(3, 1, 6))
+    assert widgets.FIRST_STATE not in published[0]

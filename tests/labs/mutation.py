@@ -18,7 +18,7 @@ import io
 import linecache
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,15 +115,15 @@ def run_cells(
         The namespace.
     """
     replaced, done = replaced or {}, set()
-    namespace = _empty()
+    namespace = empty_namespace()
     for cell in _cells(path):
         if cell.kind == "test" and cell.task == until:
             break
         if cell.kind != "solution" or cell.task not in replaced:
-            _run(cell.source, namespace, path, cell.number)
+            run_cell(cell.source, namespace, path, cell.number)
         elif cell.task not in done:
             done.add(cell.task)
-            _run(replaced[cell.task], namespace, path, cell.number)
+            run_cell(replaced[cell.task], namespace, path, cell.number)
     return namespace
 
 
@@ -147,7 +147,7 @@ def judge_rewrite(path: Path, rewrite: Rewrite) -> Verdict:
     Raises:
         ValueError: it is the reference.
     """
-    if _same(rewrite.source, _reference(path, rewrite.task)):
+    if same(rewrite.source, _reference(path, rewrite.task)):
         raise ValueError(f"{rewrite.task}, {rewrite.name}: this is the reference.")
     verdicts = _verdicts(path, rewrite.task, rewrite.source, trial.TIME_LIMIT)
     return ([verdict for verdict in verdicts if not verdict.right] or verdicts)[0]
@@ -163,8 +163,18 @@ def caught(mutant: Mutant, verdict: Verdict) -> bool:
     )
 
 
-def table(path: Path, mutants: Collection[Mutant], rewrites: Collection[Rewrite]) -> list[str]:
-    """Print a line for each answer; return those that the checks judge wrongly."""
+def table(
+    path: Path,
+    mutants: Collection[Mutant],
+    rewrites: Collection[Rewrite],
+    wrong_answers: Callable[[Path, Mutant], Verdict] = judge_mutant,
+    right_answers: Callable[[Path, Rewrite], Verdict] = judge_rewrite,
+) -> list[str]:
+    """Print a line for each answer; return those that the checks judge wrongly.
+
+    Args:
+        wrong_answers, right_answers: what judges them.
+    """
     faults = []
 
     def line(answer: Mutant | Rewrite, well: bool, result: str, verdict: Verdict) -> None:
@@ -177,12 +187,12 @@ def table(path: Path, mutants: Collection[Mutant], rewrites: Collection[Rewrite]
             faults.append(f"{answer.task}, {answer.name}: {result}: {words}")
 
     for mutant in mutants:
-        verdict = judge_mutant(path, mutant)
+        verdict = wrong_answers(path, mutant)
         well = caught(mutant, verdict)
         other = "OTHER WORDS" if verdict.complaint else "MISSED"
         line(mutant, well, "caught" if well else other, verdict)
     for rewrite in rewrites:
-        verdict = judge_rewrite(path, rewrite)
+        verdict = right_answers(path, rewrite)
         line(rewrite, verdict.right, "passes" if verdict.right else "REJECTED", verdict)
     print(
         f"{len(mutants)} wrong answers, {len(rewrites)} right ones; judged wrongly: {len(faults)}"
@@ -197,7 +207,16 @@ def lacking(
     least: tuple[int, int] = (5, 2),
 ) -> list[str]:
     """Tasks with too few wrong or right answers, and answers to no task or of the same name."""
-    tasks = solutions(path)
+    return too_few(solutions(path), mutants, rewrites, least)
+
+
+def too_few(
+    tasks: Collection[str],
+    mutants: Collection[Mutant],
+    rewrites: Collection[Rewrite],
+    least: tuple[int, int],
+) -> list[str]:
+    """As ``lacking``, for tasks that are named."""
     found = []
     for answers, number, words in ((mutants, least[0], "wrong"), (rewrites, least[1], "right")):
         counts = Counter(answer.task for answer in answers)
@@ -218,16 +237,20 @@ def patched(path: Path, mutant: Mutant) -> str:
     Raises:
         ValueError: the part to replace does not occur once, or the result is no Python or the same.
     """
-    reference = _reference(path, mutant.task)
+    return patch(_reference(path, mutant.task), mutant)
+
+
+def patch(reference: str, mutant: Mutant) -> str:
+    """The source of a wrong answer to a task with this reference; raises as ``patched`` does."""
     name = f"{mutant.task}, {mutant.name}"
     if (times := reference.count(mutant.old)) != 1:
         raise ValueError(f"{name}: '{mutant.old}' occurs {times} times in the reference, not once.")
     source = reference.replace(mutant.old, mutant.new)
     try:
-        same = _same(source, reference)
+        unchanged = same(source, reference)
     except SyntaxError as error:
         raise ValueError(f"{name}: the patched solution is not valid Python: {error}.") from error
-    if same:
+    if unchanged:
         raise ValueError(f"{name}: the patch changes nothing.")
     return source
 
@@ -236,10 +259,10 @@ def _verdicts(path: Path, task: str, source: str, seconds: float) -> list[Verdic
     """What a solution meets: the check with several inputs, then the marking."""
     before, test = _Before.of(path).namespace(task)
     namespace = dict(before)
-    _run(source, namespace, path, test.number)
+    run_cell(source, namespace, path, test.number)
     check, answer = _handed_over(test, namespace, path)
     found: list[Verdict] = []
-    with _quiet(), _time_limit(seconds):
+    with quiet(), time_limit(seconds):
         for seed in SEEDS:
             found.append(check.judge(answer, seed))
             if found[0].complaint and found[0].complaint.rule.startswith(ENDLESS):
@@ -264,7 +287,7 @@ class _Before:
     def __init__(self, path: Path) -> None:
         self.path, self.cells, self.place = path, _needed(_cells(path)), 0
         self.tests = {cell.task: cell for cell in self.cells if cell.kind == "test"}
-        self.running = _empty()
+        self.running = empty_namespace()
         self.before: dict[str, dict[str, Any]] = {}
 
     @classmethod
@@ -281,7 +304,7 @@ class _Before:
             cell = self.cells[self.place]
             if cell.kind == "solution":
                 self.before.setdefault(cell.task, dict(self.running))
-            _run(cell.source, self.running, self.path, cell.number)
+            run_cell(cell.source, self.running, self.path, cell.number)
             self.place += 1
         return self.before[task], self.tests[task]
 
@@ -336,20 +359,25 @@ def _handed_over(test: Cell, namespace: dict[str, Any], path: Path) -> tuple[Tas
             called = getattr(node, "func", None)
             if isinstance(called, ast.Attribute) and called.attr == test.task:
                 first = ast.unparse(ast.Module(tree.body[:i], []))
-                _run(first, namespace, path, test.number)
+                run_cell(first, namespace, path, test.number)
                 check = eval(ast.unparse(called), namespace)
                 return check, eval(ast.unparse(node.args[0]), namespace)
     raise ValueError(f"cell {test.number} of {path.name} does not call check.{test.task}.")
 
 
-def _run(source: str, namespace: dict[str, Any], path: Path, number: int) -> None:
+def run_cell(source: str, namespace: dict[str, Any], path: Path, number: int) -> None:
+    """Run the source of a notebook's cell of that number; what it prints is not seen.
+
+    Raises:
+        ValueError: it is not plain Python.
+    """
     name = f"<{path.stem}, cell {number}, {hash(source) % 10**8}>"
     try:
         code = compile(source, name, "exec", dont_inherit=True)
     except SyntaxError as error:
         raise ValueError(f"Cell {number} of {path.name} is not plain Python: {error}.") from error
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-    with _quiet():
+    with quiet():
         exec(code, namespace)
 
 
@@ -360,22 +388,25 @@ def _reference(path: Path, task: str) -> str:
     return found[task]
 
 
-def _same(source: str, other: str) -> bool:
+def same(source: str, other: str) -> bool:
+    """Whether two sources are the same program."""
     return ast.dump(ast.parse(source)) == ast.dump(ast.parse(other))
 
 
-def _empty() -> dict[str, Any]:
+def empty_namespace() -> dict[str, Any]:
+    """What a notebook has before its first cell."""
     return {"__name__": "__main__", "__builtins__": __builtins__}
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
+    """Nothing that is printed in it is seen."""
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
         yield
 
 
 @contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
+def time_limit(seconds: float) -> Iterator[None]:
     """Calls that a check watches take at most so long; complaints still name the usual limit."""
     usual = trial.time_limit
     with mock.patch.object(trial, "time_limit", lambda own: usual(min(own, seconds))):

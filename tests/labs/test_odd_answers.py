@@ -1,4 +1,4 @@
-"""Whatever an answer is or hands back, a check complains in words and never raises."""
+"""Whatever an answer is or hands back, in a lab or a lesson, a check complains and never raises."""
 
 from importlib import import_module
 
@@ -8,8 +8,11 @@ import torch
 
 from helpers.course.environment import find_root
 from staff.authoring.labs import lab_sources
+from tests.lessons.your_turn import lessons
 
-LABS = [import_module(f"helpers.course.checks.{name}").lab for name in lab_sources(find_root())]
+CHECKS = "helpers.course.checks"
+LABS = [import_module(f"{CHECKS}.{name}").lab for name in lab_sources(find_root())]
+LABS += [import_module(f"{CHECKS}.notebook{number}").turns for number in lessons(find_root())]
 TASKS = [task for lab in LABS for task in lab.tasks.values()]
 
 

@@ -23,7 +23,10 @@ LEADERBOARD = "application/vnd.course.leaderboard+json"
 # What is left of a function without a body, and what follows three dots that wait for an answer.
 _IDLE = {"RESUME", "NOP", "COPY_FREE_VARS", "MAKE_CELL"}
 _HANDING_BACK = {"LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}
-_SETTING = {"STORE_FAST", "STORE_DEREF", "RETURN_VALUE", "STORE_FAST_LOAD_FAST"}
+_SETTING = {
+    *("STORE_FAST", "STORE_DEREF", "STORE_FAST_LOAD_FAST", "RETURN_VALUE"),
+    *("UNPACK_SEQUENCE", "COPY", "DUP_TOP"),  # kept, mass = ..., and x = y = ...
+}
 _LOOKING_UP = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD", "IMPORT_")
 
 
@@ -270,7 +273,8 @@ def _blank(code: CodeType) -> bool:
     if all(step.opname in _HANDING_BACK and step.argval is None for step in steps):
         return True  # a docstring and three dots, or pass, leave nothing else
     return any(
-        step.argval is Ellipsis and (step.opname.startswith("RETURN") or then.opname in _SETTING)
+        step.argval in (..., (..., ...))
+        and (step.opname.startswith("RETURN") or then.opname in _SETTING)
         for step, then in pairwise([*steps, steps[-1]])
     )
 

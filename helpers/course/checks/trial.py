@@ -6,7 +6,8 @@ properties. The first one that does not hold ends the trial with a ``Complaint``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,12 @@ LEFT_ALONE = "it leaves its input as it is"
 NOTHING = (
     "None is what a function hands back that ends without return, or returns what print gives."
 )
+ERROR = "Its name says what kind of error it is, the line where it arose."
+FORM = (
+    "Its type or form is not the one of the docstring: print what your code gives for a small "
+    "input."
+)
+TYPE = "It is of another type than the docstring asks for: compare yours with what is expected."
 TENSOR = "A tensor of PyTorch is asked for: no list, no array, no plain number."
 DECIMALS = 6e-4  # how far a number on paper, rounded to three decimals, may be off
 TIME_LIMIT = 20.0  # seconds a call may take
@@ -105,10 +112,9 @@ class Trial:
         except Complaint:
             raise
         except (Exception, SystemExit, RecursionError) as error:
-            usual = "Its name says what kind of error it is, the line where it arose."
             raise Complaint(
                 "it runs without an error",
-                usual if isinstance(error, NameError) else hint or usual,
+                ERROR if isinstance(error, NameError) else hint or ERROR,
                 given,
                 where(error),
             ) from error
@@ -129,8 +135,7 @@ class Trial:
             got = type(self.value).__name__
         return Complaint(
             "it hands back what the task asks for",
-            "Its type or form is not the one of the docstring: print what your code gives for a "
-            "small input.",
+            FORM,
             "",
             f"{got} (comparing it ended with {type(error).__name__})",
         )
@@ -199,15 +204,23 @@ class Trial:
             reference: the course's own function.
             rule: the property, such as "by hand".
             hint: what to think about, unless a slip gives just what the answer gave.
-            slips: (wrong version of the reference, hint); called only where the answer is wrong.
+            slips: (wrong version of the reference, hint); called only where the answer is wrong,
+                and passed over where it raises for these arguments.
             given: the input in words; left out, the arguments are described.
             tolerance: absolute and relative.
         """
         given = given or describe_call(arguments, {})
         got = self.call(*arguments, given=given, hint=hint)
-        wrong = ((slip(*arguments), words) for slip, words in slips)
         expected = reference(*arguments)
-        self.equals(got, expected, rule, hint, slips=wrong, given=given, tolerance=tolerance)
+
+        def wrong() -> Iterator[tuple[Any, str]]:
+            for slip, words in slips:
+                with suppress(Exception):  # such as a division by a sum of no counts
+                    yield slip(*arguments), words
+
+        if (difference := differs(got, expected, tolerance)) and difference[3] == "type":
+            hint = TYPE
+        self.equals(got, expected, rule, hint, slips=wrong(), given=given, tolerance=tolerance)
 
     def named(self, got: Any, names: Collection[str]) -> None:
         """What comes back is a dictionary with these names, as in the tasks on paper."""

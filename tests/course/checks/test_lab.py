@@ -182,3 +182,60 @@ def test_the_stretch_task_says_why_there_is_no_number(capsys):
     ):
         leaderboard(what)
         assert said in capsys.readouterr().out
+
+
+BLANKS = [
+    "...",
+    "pass",
+    "return None",
+    "return ...",
+    "'What to do.'",
+    "'What to do.'\n    ...",
+    "y = ...\n    return 2 * y",
+    "y = 2 * x\n    z = ...\n    return y",
+    "y = ...\n    z = 2 * y\n    return z",
+    "y, z = ...\n    return y",
+    "y, z = ..., ...\n    return y",
+    "y = z = ...\n    return y",
+    "if x:\n        y = ...\n    return x",
+    "for y in x:\n        z = ...",
+    "z = ...\n    return lambda: z",
+]
+NO_BLANKS = [
+    "return 2 * x",
+    "return x[..., 0]",
+    "y = x[...]\n    return y",
+    "x[...] = 0\n    return x",
+    "return x is ...",
+    "y = (..., 0)\n    return x[y]",
+    "return print(...)",
+    "if x:\n        return None\n    return x",
+    "print(x)",
+    "for y in x:\n        pass",
+    "def inner(y):\n        ...\n    return 2 * x",
+    "x.append(1)",
+]
+
+
+def method(source):
+    """The same as the only method of a class."""
+    return answer("class double:\n    " + source.replace("\n", "\n    "))
+
+
+@pytest.mark.parametrize("make", [answer, method])
+@pytest.mark.parametrize("body", BLANKS)
+def test_three_dots_are_a_blank(lab, capsys, body, make):
+    task = lab.tasks["double"]
+    assert task(make(f"def double(x):\n    {body}")) is task.fallback
+    assert capsys.readouterr().out.startswith("○ double: not attempted yet.")
+
+
+@pytest.mark.parametrize("make", [answer, method])
+@pytest.mark.parametrize("body", NO_BLANKS)
+def test_what_was_written_is_no_blank(lab, body, make):
+    assert lab.tasks["double"].judge(make(f"def double(x):\n    {body}")).attempted
+
+
+@pytest.mark.parametrize("mine", [5, "a", [1], len, object(), torch.nn.Linear])
+def test_what_is_no_function_of_a_student_s_is_no_blank(lab, mine):
+    assert lab.tasks["double"].judge(mine).attempted

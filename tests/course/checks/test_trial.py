@@ -1,12 +1,22 @@
 """What a trial notices of an answer, and how it says so."""
 
+import operator
 import re
 import signal
 
 import pytest
 import torch
 
-from helpers.course.checks.trial import NOTHING, TENSOR, Complaint, NotAttempted, Trial
+from helpers.course.checks.trial import (
+    ERROR,
+    LEFT_ALONE,
+    NOTHING,
+    TENSOR,
+    TYPE,
+    Complaint,
+    NotAttempted,
+    Trial,
+)
 
 
 def complaint(action):
@@ -144,3 +154,72 @@ def test_the_slips_of_a_right_answer_are_not_made():
         yield
 
     Trial(None).equals(1, 1, "rule", "usual", slips=slips())
+
+
+def agree(answer, *arguments, slips=(), **look):
+    Trial(answer).agrees(
+        operator.truediv, *arguments, rule="a quotient", hint="usual", slips=slips, **look
+    )
+
+
+QUOTIENT_SLIPS = [
+    (lambda a, b: 1 / (b - 2), "It never fits where b is 2."),  # and raises there
+    (lambda a, b: b / a, "Upside down."),
+    (lambda a, b: [a, b], "Not both."),
+]
+
+
+def test_an_answer_agrees_with_a_reference():
+    trial = Trial(lambda a, b: a / b + 1e-9)
+    trial.agrees(operator.truediv, 6, 2, rule="a quotient", hint="usual")
+    assert trial.rules == [LEFT_ALONE, "a quotient"]
+    assert trial.value == pytest.approx(3)
+
+
+@pytest.mark.parametrize(
+    ("answer", "hint"),
+    [
+        (lambda a, b: b / a, "Upside down."),
+        (lambda a, b: [a, b], "Not both."),
+        (lambda a, b: a * b, "usual"),
+        (lambda a, b: None, NOTHING),
+        (lambda a, b: "3", TYPE),
+        (lambda a, b: [1], TYPE),
+    ],
+)
+def test_what_does_not_agree_gets_the_hint_of_its_slip(answer, hint):
+    wrong = complaint(lambda: agree(answer, 6, 2, slips=QUOTIENT_SLIPS))
+    assert wrong.hint == hint
+    assert wrong.rule.split(":")[0] == "a quotient"
+    assert wrong.given == "6, 2"
+
+
+def test_an_error_gets_the_usual_hint_of_the_rule():
+    wrong = complaint(lambda: agree(lambda a, b: a[b], 6, 2, slips=QUOTIENT_SLIPS))
+    assert (wrong.rule, wrong.hint) == ("it runs without an error", "usual")
+    wrong = complaint(lambda: agree(lambda a, b: unknown, 6, 2))  # noqa: F821
+    assert wrong.hint == ERROR
+
+
+def test_the_input_of_an_agreement_may_be_given_in_words():
+    assert complaint(lambda: agree(lambda a, b: 0, 6, 2, given="six halves")).given == "six halves"
+
+
+def test_an_agreement_within_a_tolerance():
+    agree(lambda a, b: 3.05, 6, 2, tolerance=0.1)
+    assert complaint(lambda: agree(lambda a, b: 3.05, 6, 2)).hint == "usual"
+
+
+def test_slips_are_called_only_where_the_answer_is_wrong():
+    called = []
+    slips = [(lambda a, b: called.append(a), "never")]
+    agree(lambda a, b: a / b, 6, 2, slips=slips)
+    assert called == []
+    complaint(lambda: agree(lambda a, b: 0, 6, 2, slips=slips))
+    assert called == [6]
+
+
+def test_the_reference_gets_the_arguments_as_they_were():
+    trial = Trial(lambda row: row.pop())
+    wrong = complaint(lambda: trial.agrees(max, [1, 2], rule="the largest", hint="usual"))
+    assert wrong.rule == LEFT_ALONE

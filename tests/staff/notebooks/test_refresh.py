@@ -6,13 +6,17 @@ import nbformat
 import pytest
 from nbformat import v4
 
+from helpers.course.claims import VARIABLE
+from helpers.display.widgets import FIRST_STATE
 from staff.notebooks import refresh as module
 from staff.notebooks.notebook_rules import WIDGET_VIEW
 from staff.notebooks.refresh import (
     CapturedOutput,
     RefreshError,
+    environment,
     normalise_metadata,
     refresh,
+    strip_claims,
     strip_widgets,
 )
 
@@ -43,8 +47,9 @@ def test_outputs_are_stored(tmp_path, monkeypatch):
     assert [output.get("text") for output in cells[1].outputs] == ["1\n2\n", None]
     assert cells[1].outputs[1].data == {"text/plain": "42"}
     assert cells[2].outputs == cells[3].outputs == []
-    folded = {"cellView": "form", "jupyter": {"source_hidden": True}}  # the set-up cell
-    assert [cell.metadata for cell in cells] == [folded, {}, *2 * [{"tags": ["widget"]}]]
+    setup = {"jupyter": {"source_hidden": True}, "cellView": "form"}
+    widget = {"tags": ["widget"]}
+    assert [cell.metadata for cell in cells] == [setup, {}, widget, widget]
     assert set(notebook.metadata) == {"kernelspec", "language_info"}
     assert "version" not in notebook.metadata.language_info
     nbformat.validate(notebook)
@@ -101,8 +106,69 @@ def test_a_kernel_that_dies(tmp_path):
         refresh(path)
 
 
+def tagged(path, number, *tags):
+    """Tag a cell of a file."""
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells[number].metadata["tags"] = list(tags)
+    nbformat.write(notebook, path)
+    return path
+
+
+ASKING = "from helpers.course.claims import claims_are_checked\n\nprint(claims_are_checked())"
+
+
+@pytest.fixture
+def _with_helpers(monkeypatch, root):
+    """The kernel finds this course's package, wherever the notebook lies."""
+    monkeypatch.setenv("PYTHONPATH", str(root))
+
+
+@pytest.mark.usefixtures("_with_helpers")
+def test_claims_are_checked_and_say_nothing_to_a_reader(tmp_path, monkeypatch):
+    monkeypatch.delenv(VARIABLE)
+    claim = "# @title Claims\nif claims_are_checked():\n    assert 6 * 7 == {}"
+    path = tagged(write(tmp_path / "a.ipynb", ASKING, claim.format(42)), 2, "claims")
+    assert refresh(path)
+    asked, claimed = nbformat.read(path, as_version=4).cells[1:]
+    assert asked.outputs[0].text.endswith("True\n")
+    assert claimed.outputs == []
+    hidden = {"jupyter": {"source_hidden": True}, "cellView": "form"}
+    assert claimed.metadata == {"tags": ["claims"], **hidden}
+    tagged(write(path, ASKING, claim.format(43)), 2, "claims")
+    text = path.read_bytes()
+    with pytest.raises(RefreshError, match=r"cell 3 \(# @title Claims\) raised AssertionError"):
+        refresh(path)
+    assert path.read_bytes() == text
+
+
+@pytest.mark.usefixtures("_with_helpers")
+def test_what_a_widget_shows_at_first_is_stored(tmp_path):
+    source = (
+        "import matplotlib.pyplot as plt\nfrom helpers.display.widgets import explore, slider\n\n"
+        "def f(n):\n    print('n is', n)\n    plt.plot([n])\n    plt.show()\n\n"
+        "explore(f, description='Turn n.', n=slider(3, 1, 6))"
+    )
+    path = write(tmp_path / "a.ipynb", "%matplotlib inline", source)
+    assert refresh(path)
+    cell = nbformat.read(path, as_version=4).cells[2]
+    words, printed, picture = cell.outputs
+    assert words.data["text/markdown"].startswith("Turn n. *Run this cell")
+    assert printed.data == {"text/plain": "n is 3\n"}
+    assert picture.data["image/png"].startswith("iVBORw0KGgo")
+    assert "tags" not in cell.metadata
+    assert not refresh(path)
+
+
+def test_the_environment_of_what_is_stored(monkeypatch):
+    monkeypatch.setenv("COURSE_DRIVE_WIDGETS", "1")
+    monkeypatch.setenv("COURSE_OTHER", "2")
+    monkeypatch.delenv(VARIABLE)
+    found = {k: v for k, v in environment().items() if k.startswith("COURSE_")}
+    assert found == {VARIABLE: "1", "COURSE_STORE_FIRST_STATE": "1", "COURSE_OTHER": "2"}
+
+
 def bundle(**data):
-    data = {key.replace("_", "/"): value for key, value in data.items()}
+    data = {key.replace("text_", "text/"): value for key, value in data.items()}
     return v4.new_output("display_data", data={WIDGET_VIEW: {"model_id": "1"}, **data})
 
 
@@ -126,6 +192,44 @@ def test_strip_widgets():
     ]
     tags = [cell.metadata.get("tags") for cell in notebook.cells]
     assert tags == [["widget"], None, None, ["x"]]
+
+
+def test_first_states_become_outputs_of_their_own():
+    first = [{"text/plain": "1"}, {"image/png": "aGVsbG8=", "text/plain": "[figure]"}]
+    explored = bundle(text_markdown="Turn n.", **{FIRST_STATE: first})
+    after = v4.new_output("stream", text="after")
+    cells = [
+        v4.new_code_cell("a", outputs=[explored, after]),
+        v4.new_code_cell("b", outputs=[bundle(text_plain="Box()", **{FIRST_STATE: first})]),
+        v4.new_code_cell("c", outputs=[bundle(text_markdown="Turn n.", **{FIRST_STATE: []})]),
+        v4.new_code_cell(
+            "d",
+            outputs=[
+                bundle(text_plain="IntSlider()"),
+                bundle(text_plain="Box()", **{FIRST_STATE: first}),
+            ],
+        ),
+    ]
+    notebook = v4.new_notebook(cells=cells)
+    strip_widgets(notebook)
+    nbformat.validate(notebook)
+    kept = [[output.get("data") for output in cell.outputs] for cell in notebook.cells]
+    words = {"text/markdown": "Turn n."}
+    assert kept == [[words, *first, None], first, [words], first]
+    tags = [cell.metadata.get("tags") for cell in notebook.cells]
+    assert tags == [None, None, None, ["widget"]]  # the last one lost its slider all the same
+
+
+def test_strip_claims():
+    printed = v4.new_output("stream", text="The claims of this cell are checked.\n")
+    cells = [
+        v4.new_code_cell("a", outputs=[printed], metadata={"tags": ["x", "claims"]}),
+        v4.new_code_cell("b", outputs=[printed], metadata={"tags": ["x"]}),
+        v4.new_markdown_cell("c"),
+    ]
+    notebook = v4.new_notebook(cells=cells)
+    strip_claims(notebook)
+    assert [cell.get("outputs") for cell in notebook.cells] == [[], [printed], None]
 
 
 def test_normalised_metadata_is_valid():

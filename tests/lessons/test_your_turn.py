@@ -1,0 +1,103 @@
+"""Wrong answers inside a lesson are caught, for the right reason; right ones pass."""
+
+import re
+
+import pytest
+
+from helpers.course.environment import find_root
+from tests.labs.mutation import ENDLESS, TIME_LIMIT, caught, patch, time_limit
+from tests.lessons.your_turn import (
+    GENERIC,
+    answers,
+    handed_over,
+    judge,
+    judge_mutant,
+    judge_rewrite,
+    lacking,
+    lessons,
+    turns,
+)
+
+LESSONS = lessons(find_root())
+TURNS = [(number, task) for number, path in LESSONS.items() for task in turns(path)]
+WRONG = [(number, mutant) for number in LESSONS for mutant in answers(number).MUTANTS]
+RIGHT = [(number, rewrite) for number in LESSONS for rewrite in answers(number).REWRITES]
+
+
+def name(value):
+    return value if isinstance(value, str) else f"{value.task}-{value.name}".replace(" ", "-")
+
+
+def test_there_are_lessons_in_which_the_student_writes():
+    assert "02" in LESSONS
+
+
+@pytest.mark.parametrize("number", LESSONS)
+def test_every_task_has_three_wrong_answers_and_another_right_one(number):
+    assert lacking(LESSONS[number], answers(number)) == []
+
+
+@pytest.mark.parametrize(("number", "mutant"), WRONG, ids=name)
+def test_a_wrong_answer_is_caught_in_words_of_its_own(number, mutant):
+    verdict = judge_mutant(LESSONS[number], mutant)
+    assert caught(mutant, verdict), verdict.words(mutant.task)
+    assert verdict.complaint.hint not in GENERIC, verdict.words(mutant.task)
+
+
+@pytest.mark.parametrize(("number", "rewrite"), RIGHT, ids=name)
+def test_a_right_answer_passes(number, rewrite):
+    verdict = judge_rewrite(LESSONS[number], rewrite)
+    assert verdict.right, verdict.words(rewrite.task)
+
+
+@pytest.mark.parametrize(("number", "task"), TURNS)
+def test_the_printed_solution_passes(number, task, capsys):
+    path = LESSONS[number]
+    solution = turns(path)[task].solution
+    for verdict in judge(path, task, solution):
+        assert verdict.right, verdict.words(task)
+    check, answer = handed_over(path, task, solution)
+    assert check(answer) is answer
+    assert capsys.readouterr().out.startswith(f"✓ {task}: ")
+
+
+@pytest.mark.parametrize(("number", "task"), TURNS)
+def test_the_printed_solution_has_the_form_of_the_blank(number, task):
+    turn = turns(LESSONS[number])[task]
+    head = turn.blank[: turn.blank.index("...")].rstrip()  # the first line and the docstring
+    assert turn.solution.startswith(head)
+
+
+@pytest.mark.parametrize(("number", "task"), TURNS)
+def test_the_blank_is_not_attempted_and_replaced(number, task, capsys):
+    path = LESSONS[number]
+    blank = turns(path)[task].blank
+    assert [verdict.attempted for verdict in judge(path, task, blank)] == [False] * 3
+    check, answer = handed_over(path, task, blank)
+    assert check(answer) is check.fallback
+    assert capsys.readouterr().out.startswith(f"○ {task}: not attempted yet.")
+
+
+@pytest.mark.parametrize(("number", "task"), TURNS)
+def test_a_wrong_answer_is_replaced(number, task, capsys):
+    path = LESSONS[number]
+    mutant = next(mutant for mutant in answers(number).MUTANTS if mutant.task == task)
+    check, answer = handed_over(path, task, patch(turns(path)[task].solution, mutant))
+    assert check(answer) is check.fallback
+    said = capsys.readouterr().out
+    assert said.startswith(f"✗ {task}: this does not hold: ")
+    assert mutant.says in said
+    assert said.endswith("Later cells use the course's own version.\n")
+
+
+@pytest.mark.parametrize(("number", "task"), TURNS)
+def test_an_endless_loop_ends(number, task, capsys):
+    path = LESSONS[number]
+    turn = turns(path)[task]
+    body = "    while True:\n        pass"
+    endless = re.sub(r"^ +\.\.\.$", body, turn.blank, count=1, flags=re.MULTILINE)
+    assert endless != turn.blank
+    check, answer = handed_over(path, task, endless)
+    with time_limit(TIME_LIMIT / 30):
+        assert check(answer) is check.fallback
+    assert f"this does not hold: {ENDLESS}" in capsys.readouterr().out

@@ -1,0 +1,212 @@
+"""The tasks inside a lesson: what the student is handed, the solution below, and other answers.
+
+A cell with the tag ``your-turn`` defines a function with three dots in it and ends in ``name =
+check.task(name)``; the cell below folds a solution away. Answers run here without a kernel, each in
+a namespace of its own, which holds what the notebook imports and, of the tasks before, the course's
+own versions. Wrong answers are patches of the printed solution, as for the labs.
+
+    python -m tests.lessons.your_turn 02      print what the checks say of all answers to its tasks
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import importlib.util
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import matplotlib as mpl
+import nbformat
+from nbformat import NotebookNode
+
+from helpers.course.checks import trial
+from helpers.course.checks.lab import Task, Verdict
+from helpers.course.environment import find_root
+from helpers.course.workspace import find_notebook, released_notebooks
+from staff.notebooks.lesson_rules import YOUR_TURN_TAG, solution_below
+from tests.labs.mutation import (
+    ENDLESS,
+    SEEDS,
+    TIME_LIMIT,
+    Mutant,
+    Rewrite,
+    empty_namespace,
+    patch,
+    run_cell,
+    same,
+    table,
+    time_limit,
+    too_few,
+)
+
+LEAST = (3, 1)  # wrong and other right answers to a task
+# What every task says where it knows nothing better.
+GENERIC = (trial.ERROR, trial.FORM)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A task inside a lesson.
+
+    Attributes:
+        task: its name, that of its check.
+        number: of the student's cell, counted from 1.
+        blank: what the student is handed, up to the check.
+        solution: the code of the printed solution.
+        given: the expression that is handed to the check.
+        kept: the name (or names) for what the check hands back.
+    """
+
+    task: str
+    number: int
+    blank: str
+    solution: str
+    given: str
+    kept: str
+
+
+def lessons(root: Path) -> dict[str, Path]:
+    """The notebooks in which the student writes, by number."""
+    paths = [root / "notebooks" / path for path in released_notebooks(root)]
+    return {p.name[:2]: p for p in paths if p.parent.name == "notebooks" and turns(p)}
+
+
+def answers(number: str) -> ModuleType | SimpleNamespace:
+    """Wrong answers (``MUTANTS``) and right ones (``REWRITES``) to a notebook; maybe none yet."""
+    name = f"tests.lessons.notebook{number}_mutants"
+    if importlib.util.find_spec(name) is None:
+        return SimpleNamespace(MUTANTS=[], REWRITES=[])
+    return importlib.import_module(name)
+
+
+@cache
+def turns(path: Path) -> dict[str, Turn]:
+    """The tasks of a notebook by name, in order.
+
+    Raises:
+        ValueError: a cell of the student's does not hand its answer to a check.
+    """
+    notebook = _read(path)
+    found: dict[str, Turn] = {}
+    for number, cell in enumerate(notebook.cells, start=1):
+        if YOUR_TURN_TAG not in cell.metadata.get("tags", []):
+            continue
+        body = ast.parse(cell.source).body
+        checks = [(place, *_checked(step)) for place, step in enumerate(body) if _checked(step)]
+        if not checks:
+            raise ValueError(f"Cell {number} of {path.name} has no line 'name = check.task(name)'.")
+        lines = cell.source.split("\n")
+        blank = "\n".join(lines[: body[checks[0][0]].lineno - 1]).rstrip()
+        for _, task, given, kept in checks:
+            solution = solution_below(notebook, number)
+            found[task] = Turn(task, number, blank, solution, given, kept)
+    return found
+
+
+def judge(path: Path, task: str, source: str, seconds: float = trial.TIME_LIMIT) -> list[Verdict]:
+    """What the check says of an answer, once for each seed.
+
+    Args:
+        source: what stands in place of the blank.
+        seconds: how long a call may take.
+    """
+    check, answer = handed_over(path, task, source)
+    found: list[Verdict] = []
+    with time_limit(seconds):
+        for seed in SEEDS:
+            found.append(check.judge(answer, seed))
+            if found[0].complaint and found[0].complaint.rule.startswith(ENDLESS):
+                break
+    return found
+
+
+def judge_mutant(path: Path, mutant: Mutant) -> Verdict:
+    """What the check says of a wrong answer; of several inputs, the one that misses it counts.
+
+    Raises:
+        ValueError: the patch does not fit the printed solution, or changes nothing.
+    """
+    source = patch(_turn(path, mutant.task).solution, mutant)
+    verdicts = judge(path, mutant.task, source, TIME_LIMIT)
+    return ([verdict for verdict in verdicts if verdict.complaint is None] or verdicts)[0]
+
+
+def judge_rewrite(path: Path, rewrite: Rewrite) -> Verdict:
+    """What the check says of a right answer: a verdict that complains, if there is one.
+
+    Raises:
+        ValueError: it is the printed solution.
+    """
+    if same(rewrite.source, _turn(path, rewrite.task).solution):
+        raise ValueError(f"{rewrite.task}, {rewrite.name}: this is the printed solution.")
+    verdicts = judge(path, rewrite.task, rewrite.source)
+    return ([verdict for verdict in verdicts if not verdict.right] or verdicts)[0]
+
+
+def handed_over(path: Path, task: str, source: str) -> tuple[Task, Any]:
+    """The task, and the answer that its cell hands over once ``source`` stands in it."""
+    turn = _turn(path, task)
+    namespace = _namespace(path, turn)
+    run_cell(source, namespace, path, turn.number)
+    return getattr(namespace["check"], task), eval(turn.given, namespace)
+
+
+def lacking(path: Path, module: ModuleType | SimpleNamespace) -> list[str]:
+    """Tasks with too few wrong or right answers, and answers to no task or of the same name."""
+    return too_few(turns(path), module.MUTANTS, module.REWRITES, LEAST)
+
+
+def _turn(path: Path, task: str) -> Turn:
+    found = turns(path)
+    if task not in found:
+        raise ValueError(f"'{task}' is no task of {path.name}; there are: {', '.join(found)}.")
+    return found[task]
+
+
+def _namespace(path: Path, turn: Turn) -> dict[str, Any]:
+    """What the notebook imports, and the course's own versions of the tasks before."""
+    code = [cell for cell in _read(path).cells if cell.cell_type == "code"]
+    namespace = empty_namespace()
+    with mpl.rc_context():  # the cell of imports sets the style of plots
+        run_cell(code[1].source, namespace, path, 2)
+    for other in turns(path).values():
+        if other.number < turn.number:
+            namespace["_fallback"] = getattr(namespace["check"], other.task).fallback
+            run_cell(f"{other.kept} = _fallback", namespace, path, other.number)
+    return namespace
+
+
+def _checked(step: ast.stmt) -> tuple[str, str, str] | None:
+    """Of ``kept = check.task(given)``: the task, given, and kept."""
+    if not isinstance(step, ast.Assign) or not isinstance(step.value, ast.Call):
+        return None
+    called = step.value.func
+    if not isinstance(called, ast.Attribute) or getattr(called.value, "id", "") != "check":
+        return None
+    return called.attr, ast.unparse(step.value.args[0]), ast.unparse(step.targets[0])
+
+
+@cache
+def _read(path: Path) -> NotebookNode:
+    return nbformat.read(path, as_version=4)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.lessons.your_turn")
+    parser.add_argument("notebook", help="such as 02")
+    number = parser.parse_args(arguments).notebook
+    root = find_root()
+    path, module = root / "notebooks" / find_notebook(root, number), answers(number)
+    faults = table(path, module.MUTANTS, module.REWRITES, judge_mutant, judge_rewrite)
+    faults = [*lacking(path, module), *faults]
+    print("\n".join(faults))
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
