@@ -17,6 +17,7 @@ turns = Lab("notebook02")
 Row = Mapping[str, int]  # how often each symbol followed one context
 Pairs = Mapping[tuple[str, str], int]  # how often each pair of neighbours occurred
 
+PENCIL = "it gives what the pencil gives"
 BOOK = "THE OLD CAT ATE THE OLD HAT "
 PHRASES = (
     "old pell rows · old pell sings · old pell sleeps · a cat or a dog · row or sing · salt or sand"
@@ -120,7 +121,7 @@ def unseen_mass(trial: Trial) -> None:
     trial.agrees(
         _unseen_mass,
         Counter(text),
-        rule="it gives what the pencil gives",
+        rule=PENCIL,
         given=f"counts of {' '.join(text)!r}",
         **look,
     )
@@ -181,7 +182,7 @@ def add_k(trial: Trial) -> None:
             row,
             words,
             k,
-            rule="it gives what the pencil gives",
+            rule=PENCIL,
             hint=hint,
             slips=slips,
             given=given,
@@ -222,15 +223,15 @@ def mix(trial: Trial) -> None:
     slips = [
         (
             lambda e, w, V: _mix(e, w, V) - math.prod(1 - x for x in w) / V,
-            "What no context takes belongs to the uniform distribution: begin with 1/V, not with 0.",
+            "What no context takes is the uniform distribution's: begin with 1/V, not with 0.",
         ),
         (
             lambda e, w, V: _mix(e[::-1], w[::-1], V),
-            "The longest context speaks last: go through the lists from the shortest to the longest.",
+            "The longest context speaks last: go from the shortest to the longest.",
         ),
         (
             lambda e, w, V: _mix(e, [1 - x for x in w], V),
-            "The weight belongs to the longer context, and 1 - weight to the mixture of the shorter.",
+            "The weight belongs to the longer context, 1 - weight to the mixture below it.",
         ),
         (
             lambda e, w, V: 1 / V + sum(x * y for x, y in zip(e, w, strict=True)),
@@ -243,7 +244,7 @@ def mix(trial: Trial) -> None:
         (once, "The weights are not those of a mean: each divides what is left by the next one."),
     ]
     look = {"hint": hint, "slips": slips}
-    rule = "it gives what the pencil gives"
+    rule = PENCIL
     trial.agrees(_mix, [0.1, 0.6], [0.5, 0.5], 4, rule=rule, **look)
     n = trial.integer(2, 6)
     drawn = torch.rand(2, n, generator=trial.generator, dtype=torch.double).tolist()
@@ -319,7 +320,7 @@ def discount(trial: Trial) -> None:
         _discount,
         row,
         0.5,
-        rule="it gives what the pencil gives",
+        rule=PENCIL,
         hint=hint,
         slips=slips,
         given=given,
@@ -380,7 +381,7 @@ def continuation(trial: Trial) -> None:
     look = {"hint": hint, "slips": slips}
     pairs = Counter(pair for phrase in PHRASES.split(" · ") for pair in pairwise(phrase.split()))
     given = f"pairs of {PHRASES!r}"
-    trial.agrees(_continuation, pairs, rule="it gives what the pencil gives", given=given, **look)
+    trial.agrees(_continuation, pairs, rule=PENCIL, given=given, **look)
     drawn = Counter(pairwise(trial.text(80, "abcde")))
     trial.agrees(
         _continuation, drawn, rule="it is right for any pairs", given="random pairs", **look
@@ -429,7 +430,7 @@ def kneser_ney(trial: Trial) -> None:
     row, p_cont = Counter({"PELL": 6, "MAN": 3, "NET": 1}), {"PELL": 0.1, "MAN": 0.3, "OR": 0.6}
     for w in ("PELL", "OR", "NET", "SEA"):
         given = f"w = {w!r}, row {dict(row)}, D = 0.5, p_cont {p_cont}"
-        rule = "it gives what the pencil gives"
+        rule = PENCIL
         trial.agrees(_kneser_ney, w, row, 0.5, p_cont, rule=rule, given=given, **look)
     empty = "discount would divide by 0: where the row is empty, P_cont is all there is."
     given = f"w = 'OR', an empty row, D = 0.5, p_cont {p_cont}"
