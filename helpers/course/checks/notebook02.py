@@ -402,16 +402,16 @@ def kneser_ney(trial: Trial) -> None:
     hint = "What w keeps, if it was seen here, plus the mass that is freed times P_cont of w."
     slips = [
         (
+            lambda w, row, D, p: _discount(row, D)[0][w] if w in row else _kneser_ney(w, row, D, p),
+            "A word that was seen here gets its part of the freed mass as well.",
+        ),
+        (
             lambda w, row, D, p: _kneser_ney(w, row, D, {}),
             "The mass that is freed is missing: it goes to every word, times its P_cont.",
         ),
         (
             lambda w, row, D, p: _kneser_ney(w, row, D, p) if w in row else p.get(w, 0),
             "P_cont gets only the mass that is freed, also for a word that was not seen here.",
-        ),
-        (
-            lambda w, row, D, p: _discount(row, D)[0][w] if w in row else _kneser_ney(w, row, D, p),
-            "A word that was seen here gets its part of the freed mass as well.",
         ),
         (
             lambda w, row, D, p: _discount(row, D)[0].get(w, 0) + _discount(row, D)[1],
@@ -428,7 +428,7 @@ def kneser_ney(trial: Trial) -> None:
     ]
     look = {"hint": hint, "slips": slips}
     row, p_cont = Counter({"PELL": 6, "MAN": 3, "NET": 1}), {"PELL": 0.1, "MAN": 0.3, "OR": 0.6}
-    for w in ("PELL", "OR", "NET", "SEA"):
+    for w in ("OR", "PELL", "NET", "SEA"):
         given = f"w = {w!r}, row {dict(row)}, D = 0.5, p_cont {p_cont}"
         rule = PENCIL
         trial.agrees(_kneser_ney, w, row, 0.5, p_cont, rule=rule, given=given, **look)
