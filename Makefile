@@ -14,7 +14,7 @@ WORKERS := -n 3 --dist loadfile --no-loadscope-reorder
 ROOT_USER := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test check fresh mark release test-marking new refresh address format clean
+.PHONY: help lab test check fresh mark release test-marking new refresh address zip format clean
 
 help:
 	@echo "make lab                            open the course in JupyterLab"
@@ -29,6 +29,7 @@ help:
 	@echo "make new NOTEBOOK=15_name           write a skeleton of the next notebook"
 	@echo "make refresh [NOTEBOOK=02]          execute notebooks and store their outputs"
 	@echo "make address REPO=owner/name REF=v1 write the public address into badges and set-up cells"
+	@echo "make zip                            write language-model-course.zip, for Colab or without git"
 	@echo "make format                         format the code"
 	@echo "make clean                          remove the environment and caches (never work/)"
 	@echo 'Options: PYTHON=python3.12, CPU=1 (PyTorch without CUDA), ARGS="--no-browser --port 9999"'
@@ -109,6 +110,10 @@ refresh: $(VENV)/.staff-installed
 
 address: $(VENV)/.staff-installed
 	@$(BIN)/python -m staff.notebooks.address $(REPO) $(REF)
+
+# It needs Python alone.
+zip: $(VENV)/.made
+	@$(BIN)/python -m staff.notebooks.course_zip
 
 format: $(VENV)/.tests-installed
 	$(BIN)/ruff check --fix .

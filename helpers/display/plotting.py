@@ -136,7 +136,7 @@ def heatmap(
         low, high = -reach if low is None else low, reach if high is None else high
     cmap = cmap or STEADY
     image = ax.imshow(values, cmap=cmap, vmin=low, vmax=high, aspect="equal", interpolation="none")
-    size = max(8.0, min(13.0, 330 / max(rows, columns, 1)))
+    size = max(7.5, min(13.0, 66 * _cell(rows, columns)))
     shown = _visible if tokens else list
     _label_cells(ax, shown(row_labels), shown(column_labels), size)
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
@@ -528,9 +528,14 @@ def _luminance(colour: tuple[float, ...]) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
+def _cell(rows: int, columns: int) -> float:
+    """The side of a heatmap's cell in inches, with which the figure fits a projector."""
+    return min(0.75, 8.0 / columns, 4.6 / rows)
+
+
 def _heatmap_size(rows: Sequence[str], columns: Sequence[str]) -> tuple[float, float]:
     """Width and height in inches that leave room for square cells, labels and the colour bar."""
-    cell = min(0.75, 8.0 / len(columns), 7.5 / len(rows))
+    cell = _cell(len(rows), len(columns))
     longest = [min(20, max(len(str(label)) for label in ends)) for ends in (rows, columns)]
     beside, below = 0.1 * longest[0], 0.1 * longest[1]
     width = 1.8 + beside + cell * len(columns)

@@ -15,6 +15,7 @@ from helpers.files import write_whole
 from staff.authoring.cells import read_notebook
 from staff.authoring.student_version import student_version, with_seeds
 from staff.notebooks import notebook_rules, refresh
+from staff.notebooks.folding import fold
 from staff.notebooks.refresh import RefreshError
 
 SOURCES = "notebooks/labs/source"
@@ -64,6 +65,7 @@ def make_release(path: Path, secret: str | None = None) -> NotebookNode:
         released = student_version(notebook)
     except ValueError as error:
         raise ValueError(f"{path.name}: {error}") from error
+    fold(released)
     refresh.normalise_metadata(released)
     return released
 

@@ -4,8 +4,8 @@
     python -m staff.notebooks.address OWNER/NAME REF     set it everywhere
     ... --clone-url URL                                 let set-up cells clone from elsewhere
 
-``pyproject.toml`` is the one place. Notebooks are changed in their badge and in their set-up cell
-only; outputs stay as they are.
+``pyproject.toml`` is the one place. Notebooks are changed in their badge and in their set-up cell,
+which is folded away, and nowhere else; outputs stay as they are.
 """
 
 from __future__ import annotations
@@ -20,16 +20,19 @@ import nbformat
 
 from helpers.course.environment import find_root
 from helpers.files import write_whole
+from staff.notebooks.folding import fold_cell
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-FIRST_LINE = "# Set-up, the same in every notebook: find the course, or fetch it on Colab."
+FIRST_LINE = "# @title Set-up, the same in every notebook: find the course, or fetch it on Colab"
 COLAB = "https://colab.research.google.com"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}")
+# How a set-up cell begins; older ones have no "@title" there.
+_SETUP = re.compile(r"# (?:@title )?Set-up, the same in every notebook\b")
 _REF = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._/-]*[A-Za-z0-9_-])?")
 _BADGE = re.compile(
     r"\[!\[[^\]]*\]\(" + re.escape(COLAB) + r"/assets/colab-badge\.svg\)\]"
@@ -40,27 +43,42 @@ _BOOTSTRAP = """\
 import os
 import subprocess
 import sys
+import tempfile
+import zipfile
 from pathlib import Path
 
 REPOSITORY = "{repository}"
 RELEASE = "{release}"
-clone = Path.cwd() / Path(REPOSITORY).stem
-places = [Path.cwd(), *Path.cwd().parents, clone]
-root = next((p for p in places if (p / "helpers/course/environment.py").is_file()), None)
+COURSE, ZIP, DRIVE = "helpers/course/environment.py", "language-model-course*.zip", "drive/MyDrive/"
+here, clone = Path.cwd(), Path.cwd() / Path(REPOSITORY).stem
+root = next((p for p in [here, *here.parents, clone] if (p / COURSE).is_file()), None)
 if root is None and "google.colab" not in sys.modules:
-    raise RuntimeError(f"Open this notebook from a clone of the course: {{REPOSITORY}}")
+    raise RuntimeError(f"Open this notebook from a clone of the course: {REPOSITORY}")
+if root is None:  # a zip or folder beside the notebook, then in the Drive; of a kind, the newest
+    folders = ["*/", DRIVE, DRIVE + "*/", DRIVE + "*/*/"]
+    kinds = [ZIP, *(folder + COURSE for folder in folders), DRIVE + ZIP]
+    newest = (max(here.glob(kind), key=os.path.getmtime, default=None) for kind in kinds)
+    if found := next(filter(None, newest), None):  # a zip is unpacked once, a newer one elsewhere
+        unpacked = here / f"{found.stem}-{found.stat().st_mtime:.0f}"
+        root = unpacked if found.suffix == ".zip" else found.parents[2]
+if root and not root.exists():
+    try:
+        with tempfile.TemporaryDirectory(dir=here) as part, zipfile.ZipFile(found) as file:
+            file.extractall(part)
+            next(Path(part).glob("*/" + COURSE)).parents[2].rename(root)
+    except Exception as error:
+        raise RuntimeError(f"{found.name} is broken: upload it again and run this cell") from error
 if root is None and REPOSITORY.endswith("OWNER/REPOSITORY"):
-    raise RuntimeError("The course has no public address yet; `make address` writes it here.")
+    how = "upload language-model-course.zip (made by `make zip`) with the folder symbol at the left"
+    raise RuntimeError(f"No course here: {how} or mount a Drive with it, then run this cell again.")
 if root is None:
-    git = ["git", "clone", "--quiet", "--depth=1", "--branch", RELEASE, REPOSITORY, str(clone)]
+    root, git = clone, ["git", "clone", "-q", "--depth=1", "--branch", RELEASE, REPOSITORY, clone]
     fetched = subprocess.run(git, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if fetched.returncode:
-        raise RuntimeError(f"Could not fetch {{REPOSITORY}} ({{RELEASE}}): {{fetched.stderr}}")
-    root = clone
+        raise RuntimeError(f"Could not fetch {REPOSITORY} ({RELEASE}): {fetched.stderr}")
 if "google.colab" in sys.modules:
     os.chdir(root / "notebooks")
-if str(root) not in sys.path:
-    sys.path.insert(0, str(root))"""
+sys.path.insert(0, str(root))"""
 
 
 @dataclass(frozen=True)
@@ -90,7 +108,8 @@ class Address:
 
 def bootstrap_source(repository_url: str, release: str) -> str:
     """The text of the set-up cell, for a repository to clone from and a branch or tag of it."""
-    return f"{FIRST_LINE}\n{_BOOTSTRAP.format(repository=repository_url, release=release)}"
+    filled = _BOOTSTRAP.replace("{repository}", repository_url).replace("{release}", release)
+    return f"{FIRST_LINE}\n{filled}"
 
 
 def read_address(root: Path) -> Address:
@@ -161,10 +180,11 @@ def _in_notebook(path: Path, name: str, address: Address) -> str:
     if first is None or not _BADGE.search(first.source):
         raise ValueError(f"{path.name}: its first Markdown cell has no Colab badge.")
     setup = next((cell for cell in notebook.cells if cell.cell_type == "code"), None)
-    if setup is None or not setup.source.startswith(FIRST_LINE):
+    if setup is None or not _SETUP.match(setup.source):
         raise ValueError(f"{path.name}: its first code cell is not the set-up cell.")
     first.source = _BADGE.sub(lambda match: address.badge(name), first.source)
     setup.source = address.bootstrap()
+    fold_cell(setup, setup=True)
     return nbformat.writes(notebook) + "\n"
 
 

@@ -17,17 +17,21 @@ def fold(notebook: NotebookNode) -> None:
     """Write the metadata that belong to the tags; the set-up cell is always folded."""
     setup = True
     for cell in notebook.cells:
-        if cell.cell_type != "code":
-            continue
-        tags = set(cell.metadata.get("tags", []))
-        hidden = setup or bool(tags & {FOLDED_TAG, CLAIMS_TAG})
-        setup = False
-        jupyter = dict(cell.metadata.get("jupyter", {}))
-        for name, wanted in (("source_hidden", hidden), ("outputs_hidden", ANSWER_TAG in tags)):
-            jupyter.pop(name, None)
-            if wanted:
-                jupyter[name] = True
-        for name, value in (("jupyter", jupyter), ("cellView", "form" if hidden else "")):
-            cell.metadata.pop(name, None)
-            if value:
-                cell.metadata[name] = value
+        if cell.cell_type == "code":
+            fold_cell(cell, setup)
+            setup = False
+
+
+def fold_cell(cell: NotebookNode, setup: bool = False) -> None:
+    """Write the metadata that belong to the tags of one code cell, or to the set-up cell."""
+    tags = set(cell.metadata.get("tags", []))
+    hidden = setup or bool(tags & {FOLDED_TAG, CLAIMS_TAG})
+    jupyter = dict(cell.metadata.get("jupyter", {}))
+    for name, wanted in (("source_hidden", hidden), ("outputs_hidden", ANSWER_TAG in tags)):
+        jupyter.pop(name, None)
+        if wanted:
+            jupyter[name] = True
+    for name, value in (("jupyter", jupyter), ("cellView", "form" if hidden else "")):
+        cell.metadata.pop(name, None)
+        if value:
+            cell.metadata[name] = value

@@ -182,6 +182,9 @@ def folding_complaints(notebook: NotebookNode) -> list[str]:
     complaints = []
     for number, cell, tags in list(_code(notebook))[1:]:
         lines, hidden = cell.source.count("\n") + 1, cell.metadata.get("jupyter", {})
+        if ANSWER_TAG in tags and tags & {FOLDED_TAG, CLAIMS_TAG}:
+            # JupyterLab shows no sign of folded outputs where the source is folded as well.
+            complaints.append(f"cell {number} is folded whole, so that nobody finds its outputs")
         if tags & {FOLDED_TAG, CLAIMS_TAG}:
             if not cell.source.startswith(TITLE):
                 complaints.append(f"cell {number} is folded and does not begin with '{TITLE}'")

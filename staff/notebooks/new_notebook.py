@@ -1,8 +1,9 @@
-"""The skeleton of a new notebook, which keeps the rules once its outputs are stored.
+"""The skeleton of a new notebook: the notebook, the checks of its tasks, and its quizzes.
 
     python -m staff.notebooks.new_notebook 15_bert_and_encoders
 
-It has the frame that all notebooks share, and two short sections to be written over.
+It has the frame that all notebooks share, and two short sections to be written over, with one of
+each kind of cell. Once its outputs are stored, the rules ask for nothing but more of them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from nbformat import NotebookNode, v4
 
 from helpers.course.environment import find_root
 from staff.notebooks.address import read_address
+from staff.notebooks.folding import fold
 from staff.notebooks.refresh import normalise_metadata
 
 _NAME = re.compile(r"\d\d(?:_[a-z0-9]+)+")
@@ -45,13 +47,19 @@ After this notebook you will be able to
 **Lectures** the slides that it follows, and where it goes on alone."""
 
 _IMPORTS = """\
+# @title Imports
 from collections import Counter
 
+from helpers.course.checks import notebook{number} as check
+from helpers.course.claims import claims_are_checked
+from helpers.course.predictions import compare
+from helpers.course.quiz_texts import quizzes_of
 from helpers.data import corpora
 from helpers.display import plotting
 from helpers.display.figures import show
 
-plotting.set_style()"""
+plotting.set_style()
+quiz = quizzes_of("{number}")"""
 
 _QUESTION = """\
 ## 1 A question that can be felt
@@ -70,34 +78,106 @@ which a pencil can check; and the formula, in which each symbol is named:
 $$p(w) = \\frac{c(w)}{N},$$
 
 where $c(w)$ says how often the letter $w$ occurs and $N$ how many letters there are. Here is the
-algorithm, in the few lines in which a paper would write it. Its heart is the student's to write."""
+algorithm, in the few lines in which a paper would write it. Its heart is the student's to write.
 
-_ALGORITHM = """\
+**Your turn.** Return the relative frequency of every symbol."""
+
+_TURN = """\
+def relative_frequencies(counts):
+    \"\"\"P(w) for every symbol w, from how often each occurred.\"\"\"
+    ...
+
+
+relative_frequencies = check.relative_frequencies(relative_frequencies)"""
+
+_SOLUTION = """\
+<details><summary>A solution</summary>
+
+```python
 def relative_frequencies(counts):
     total = sum(counts.values())
     return {symbol: count / total for symbol, count in counts.items()}
+```
 
+</details>"""
 
-relative_frequencies(counts)"""
+_QUIZ = 'quiz("which_sum")'
 
 _PREDICTION = """\
 ## 2 The experiment
 
-**Predict** before you run the cell: which letter of the tales is the most frequent one, and what
-share of all letters does it have?"""
+**Before you go on**: what percentage of all letters of the tales is the most frequent one?"""
+
+_PREDICTED = "my_share = ...  # per cent of all letters"
 
 _EXPERIMENT = """\
 letters = Counter(filter(str.isalpha, corpora.lantern_bay().train.lower()))
 p = relative_frequencies(letters)
 names = sorted(p, key=p.__getitem__, reverse=True)[:10]
+compare(my_share, 100 * p[names[0]], "share of the most frequent letter", unit="%")"""
+
+_DRAWING = """\
+# @title Draw the ten most frequent letters
 shares = [100 * p[name] for name in names]
 ax = plotting.bars(names, shares, xlabel="% of all letters", value_format=".1f")
 show(ax, "The ten most frequent letters of the tales, and their shares; e comes first.")"""
 
 _CLAIMS = """\
-# What the text and the captions claim.
-assert names[0] == "e"
-assert abs(sum(p.values()) - 1) < 1e-9"""
+# @title Claims of this section, which the tests check
+if claims_are_checked():
+    assert names[0] == "e"
+    assert abs(sum(p.values()) - 1) < 1e-9"""
+
+_CHECKS = '''\
+"""Your turn in notebook {number}: what it is about."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from helpers.course.checks.lab import Lab
+from helpers.course.checks.trial import Trial
+
+turns = Lab("notebook{number}")
+
+
+def _relative_frequencies(counts: Mapping[str, int]) -> dict[str, float]:
+    total = sum(counts.values())
+    return {{symbol: count / total for symbol, count in counts.items()}}
+
+
+@turns.task(_relative_frequencies)
+def relative_frequencies(trial: Trial) -> None:
+    hint = "The count of a symbol over the sum of all counts."
+    slips = [
+        (
+            lambda counts: {{w: c / len(counts) for w, c in counts.items()}},
+            "You divide by the number of different symbols, not by the number of all.",
+        ),
+        (lambda counts: dict(counts), "These are counts: a frequency lies between 0 and 1."),
+    ]
+    look = {{"hint": hint, "slips": slips}}
+    trial.agrees(_relative_frequencies, Counter("banana"), rule="by hand", **look)
+    drawn = Counter(trial.text(40, "abcde"))
+    trial.agrees(_relative_frequencies, drawn, rule="any text", **look)
+'''
+
+_QUIZZES = """\
+# The quizzes of notebook {number}; ../quiz_texts.py says how they are written.
+
+[which_sum]
+question = "What do the relative frequencies of all symbols of a text sum to?"
+
+[[which_sum.option]]
+text = "the length of the text"
+reason = "That is what the counts sum to; each was divided by it."
+
+[[which_sum.option]]
+text = "1"
+right = true
+reason = "Every token of the text is counted for exactly one symbol."
+"""
 
 _READING = """\
 Read the result with the reader: what to look at, what agrees, what is inconvenient, how sure it is.
@@ -123,11 +203,14 @@ _SUMMARY = """\
 
 
 def make_notebook(root: Path, name: str) -> Path:
-    """Write the skeleton of the notebook that comes next, without outputs; return its path.
+    """Write the skeleton of the notebook that comes next, without outputs, and what belongs to it.
 
     Args:
         root: of the course.
         name: of the file: its number and what it is about, such as "15_bert_and_encoders".
+
+    Returns:
+        The notebook's path.
 
     Raises:
         ValueError: the name has another form, or its number is not the next one.
@@ -144,8 +227,14 @@ def make_notebook(root: Path, name: str) -> Path:
         raise ValueError(f"There is a notebook {taken[0]} already: the next number is {following}.")
     if number != following:
         raise ValueError(f"'{name}' leaves out a number: the next one is {following}.")
-    path = folder / f"{name}.ipynb"
-    path.write_text(nbformat.writes(_skeleton(root, path, lessons[-1])) + "\n", encoding="utf-8")
+    path, course = folder / f"{name}.ipynb", root / "helpers/course"
+    texts = {
+        path: nbformat.writes(_skeleton(root, path, lessons[-1])) + "\n",
+        course / f"checks/notebook{number}.py": _CHECKS.format(number=number),
+        course / f"quizzes/{name}.toml": _QUIZZES.format(number=number),
+    }
+    for file, text in texts.items():
+        file.write_text(text, encoding="utf-8")
     return path
 
 
@@ -162,20 +251,25 @@ def _skeleton(root: Path, path: Path, before: Path) -> NotebookNode:
     notebook = v4.new_notebook(
         cells=[
             _text(opening, "slide"),
-            _code(address.bootstrap(), "skip", folded=True),
-            _code(_IMPORTS, "skip"),
+            _code(address.bootstrap(), "skip"),
+            _code(_IMPORTS.format(number=number), "skip", ["folded"]),
             _text(_QUESTION, "slide"),
             _code(_EXAMPLE, tags=["nbval-check-output"]),
             _text(_IDEA),
-            _code(_ALGORITHM, tags=["nbval-check-output"]),
+            _code(_TURN, tags=["your-turn"]),
+            _text(_SOLUTION, "skip"),
+            _code(_QUIZ),
             _text(_PREDICTION, "slide"),
-            _code(_EXPERIMENT),
-            _code(_CLAIMS, "skip", folded=True, tags=["claims"]),
+            _code(_PREDICTED, tags=["prediction"]),
+            _code(_EXPERIMENT, tags=["answer"]),
+            _code(_DRAWING, tags=["folded"]),
+            _code(_CLAIMS, "skip", ["claims"]),
             _text(_READING),
             _text(_ANSWER, "skip"),
             _text(_SUMMARY, "slide"),
         ]
     )
+    fold(notebook)
     normalise_metadata(notebook)
     return notebook
 
@@ -184,12 +278,8 @@ def _text(source: str, slide: str = "-") -> NotebookNode:
     return v4.new_markdown_cell(source, metadata={"slideshow": {"slide_type": slide}})
 
 
-def _code(
-    source: str, slide: str = "-", folded: bool = False, tags: Sequence[str] = ()
-) -> NotebookNode:
+def _code(source: str, slide: str = "-", tags: Sequence[str] = ()) -> NotebookNode:
     metadata: dict[str, Any] = {"slideshow": {"slide_type": slide}}
-    if folded:
-        metadata["jupyter"] = {"source_hidden": True}
     if tags:
         metadata["tags"] = list(tags)
     return v4.new_code_cell(source, metadata=metadata)
@@ -207,7 +297,9 @@ def main(arguments: list[str] | None = None) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 1
-    print(f"wrote {path.relative_to(root).as_posix()}")
+    print(
+        f"wrote {path.relative_to(root).as_posix()}, and in helpers/course its checks and quizzes"
+    )
     print(f"Write it, then store its outputs: make refresh NOTEBOOK={path.name[:2]}")
     return 0
 

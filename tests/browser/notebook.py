@@ -84,12 +84,24 @@ class Notebook:
                     notebook.activeCellIndex = places[number];
                     await window.jupyterapp.commands.execute('notebook:run-cell');
                 }}
+                notebook.activeCell.inputHidden = false;  // a folded one is found by its text
             }}""",
             needed(sources, target),
             seconds,
         )
         self.shows_no_errors()
         return self.panel(text)
+
+    def write(self, text: str, old: str, new: str) -> None:
+        """Change the source of the first code cell that contains a text, as a student may."""
+        self.page.evaluate(
+            f"""([text, before, after]) => {{
+                const cells = {CODE_CELLS}.map(([cell]) => cell.sharedModel);
+                const cell = cells.find(cell => cell.source.includes(text));
+                cell.setSource(cell.source.replace(before, after));
+            }}""",
+            [text, old, new],
+        )
 
     def run_cell(self, text: str, seconds: float = 120) -> Locator:
         """Run the first code cell whose source contains a text; the outputs below it."""

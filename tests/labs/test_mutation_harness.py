@@ -9,6 +9,7 @@ import pytest
 from nbformat import v4
 
 from helpers.course.checks.lab import Lab
+from staff.notebooks.address import FIRST_LINE
 from tests.labs.mutation import (
     Mutant,
     Rewrite,
@@ -69,7 +70,7 @@ def task(name, solution):
 @pytest.fixture
 def path(tmp_path):
     cells = [
-        code("# Set-up, the same in every notebook: find the course, or fetch it on Colab.\n1 / 0"),
+        code(f"{FIRST_LINE}\n1 / 0"),
         code("import toy_checks as check\n\nruns = []"),
         *task("double", DOUBLE),
         code("runs.append(double(1))\nprint(runs)"),

@@ -1,7 +1,7 @@
 """The notebooks in an environment with Colab's versions, each alone in an empty folder.
 
 ``.venv/colab`` stands for Colab (see colab_environment.py). The set-up cell clones the course
-from a repository made of the working tree.
+from a repository made of the working tree, or finds it in a zip or in a mounted Drive.
 """
 
 import json
@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import nbformat
@@ -16,6 +17,7 @@ import pytest
 
 from helpers.course.workspace import released_notebooks
 from staff.notebooks.address import FIRST_LINE, bootstrap_source
+from staff.notebooks.course_zip import COURSE, FOLDER, NAME, course_zip
 from staff.notebooks.refresh import Client
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,7 +40,9 @@ pytestmark = [
 def published(tmp_path_factory):
     """A repository of the course as it lies in the working tree, on a branch of its own."""
     tree = tmp_path_factory.mktemp("published") / "course"
-    ignored = shutil.ignore_patterns(".*", "work", "__pycache__", "*.egg-info", "build", "dist")
+    ignored = shutil.ignore_patterns(
+        ".*", "work", "__pycache__", "*.egg-info", "build", "dist", NAME
+    )
     shutil.copytree(ROOT, tree, ignore=ignored)
     person = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
     for command in (
@@ -128,10 +132,31 @@ def test_the_first_cells_of_every_notebook(published, colab, tmp_path, monkeypat
     ]
 
 
+def left_empty(cell):
+    """What a student leaves as it was handed out."""
+
+
+def answered_wrongly(cell):
+    """Each task has the same useless answer, and each prediction is no number."""
+    tags = cell.metadata.get("tags", [])
+    if "your-turn" in tags:
+        cell.source = cell.source.replace("    ...\n", '    return "I do not know"\n')
+    elif "prediction" in tags:
+        cell.source = cell.source.replace("= ...", '= "no idea"')
+
+
+@pytest.mark.parametrize("answer", [left_empty, answered_wrongly])
 @pytest.mark.parametrize("path", WHOLE, ids=lambda path: path.stem)
-def test_whole_notebook(path, published, colab, tmp_path, monkeypatch):
+def test_whole_notebook(path, answer, published, colab, tmp_path, monkeypatch):
     monkeypatch.setenv("COURSE_DRIVE_WIDGETS", "1")
-    notebook = run(code_cells(path, published), tmp_path, colab, monkeypatch)
+    cells = code_cells(path, published)
+    for cell in cells:
+        answer(cell)
+    notebook = run(cells, tmp_path, colab, monkeypatch)
+    said = [output.get("text", "") for cell in notebook.cells for output in cell.outputs]
+    tasks = sum("your-turn" in cell.metadata.get("tags", []) for cell in cells)
+    mark = "not attempted yet" if answer is left_empty else "✗ "
+    assert sum(mark in words for words in said) == tasks >= 4
     assert [cell.execution_count for cell in notebook.cells] == [
         number + 1 for number in range(len(notebook.cells))
     ]
@@ -139,3 +164,154 @@ def test_whole_notebook(path, published, colab, tmp_path, monkeypatch):
         for output in cell.outputs:
             assert output.output_type != "error", cell.source
             assert output.get("name") != "stderr", output.text
+
+
+# The rest tries the set-up cell alone, in a plain Python with the same versions.
+UNPUBLISHED = bootstrap_source("https://github.com/OWNER/REPOSITORY", "main")
+
+
+def set_up(folder, environment, source=UNPUBLISHED):
+    """Run a set-up cell as on Colab: (the root and the folder it ends in, what it raised)."""
+    program = (
+        f"import google.colab\n{source}\n"
+        "assert sys.path[0] == str(root)\nprint(root)\nprint(os.getcwd())"
+    )
+    done = subprocess.run(
+        [PYTHON, "-c", program],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+    )
+    raised = done.stderr.strip().rpartition("RuntimeError: ")[2]
+    assert (done.returncode == 0) == (raised == ""), done.stderr
+    return [Path(line) for line in done.stdout.splitlines()], raised
+
+
+def tiny_course(folder):
+    for name in (COURSE, "notebooks/00.ipynb"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("")
+    return folder
+
+
+def tiny_zip(path, note="", time=1_000_000_000):
+    """A zip of a course of three files, uploaded at that time (seconds)."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w") as file:
+        for name in (COURSE, "notebooks/00.ipynb"):
+            file.writestr(f"{FOLDER}/{name}", "")
+        file.writestr(f"{FOLDER}/note.txt", note)
+    os.utime(path, (time, time))
+    return path
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_zip_beside_the_notebook(colab, tmp_path):
+    tiny_zip(tmp_path / NAME)
+    (root, folder), _ = set_up(tmp_path, colab)
+    assert root.parent == tmp_path
+    assert folder == root / "notebooks"
+    assert names(root) == ["helpers", "note.txt", "notebooks"]
+    (root / "note.txt").write_text("mine")  # unpacked once: what is there stays
+    assert set_up(tmp_path, colab) == ([root, folder], "")
+    assert set_up(folder, colab) == ([root, folder], "")
+    assert (root / "note.txt").read_text() == "mine"
+    assert names(tmp_path) == sorted([NAME, root.name])
+
+
+def test_the_newest_zip_counts(colab, tmp_path):
+    tiny_zip(tmp_path / NAME, "first")
+    tiny_zip(tmp_path / "holidays.zip", "another", time=1_000_000_009)
+    (first, _), _ = set_up(tmp_path, colab)
+    tiny_zip(tmp_path / f"{FOLDER} (1).zip", "renamed", time=1_000_000_001)
+    (renamed, _), _ = set_up(tmp_path, colab)
+    tiny_zip(tmp_path / NAME, "replaced", time=1_000_000_002)
+    (replaced, _), _ = set_up(tmp_path, colab)
+    roots = {"first": first, "renamed": renamed, "replaced": replaced}
+    assert {note: (root / "note.txt").read_text() for note, root in roots.items()} == {
+        note: note for note in roots
+    }
+
+
+def test_a_course_unpacked_by_hand(colab, tmp_path):
+    root = tiny_course(tmp_path / "of mine")
+    assert set_up(tmp_path, colab) == ([root, root / "notebooks"], "")
+
+
+@pytest.mark.parametrize("place", [".", "course", "Colab Notebooks/course"])
+def test_a_folder_in_the_drive(colab, tmp_path, place):
+    root = tiny_course(tmp_path / "drive" / "MyDrive" / place)
+    tiny_zip(tmp_path / "drive" / "MyDrive" / NAME)
+    assert set_up(tmp_path, colab) == ([root, root / "notebooks"], "")
+    assert names(tmp_path) == ["drive"]
+
+
+def test_a_zip_in_the_drive_is_unpacked_outside(colab, tmp_path):
+    drive = tmp_path / "drive" / "MyDrive"
+    tiny_zip(drive / NAME, "in the Drive")
+    (root, folder), _ = set_up(tmp_path, colab)
+    assert (root / "note.txt").read_text() == "in the Drive"
+    assert (root.parent, folder) == (tmp_path, root / "notebooks")
+    assert names(drive) == [NAME]
+    # One beside the notebook comes before it, though it is older.
+    tiny_zip(tmp_path / NAME, "beside", time=900_000_000)
+    (root, _), _ = set_up(tmp_path, colab)
+    assert (root / "note.txt").read_text() == "beside"
+
+
+def test_what_comes_before_what_with_an_address(colab, tmp_path):
+    published = bootstrap_source((tmp_path / "nowhere" / "course.git").as_uri(), "main")
+    _, raised = set_up(tmp_path, colab, published)
+    assert raised.startswith("Could not fetch")
+    tiny_zip(tmp_path / NAME, "zip")
+    (root, _), _ = set_up(tmp_path, colab, published)
+    assert (root / "note.txt").read_text() == "zip"
+    clone = tiny_course(tmp_path / "course")
+    assert set_up(tmp_path, colab, published) == ([clone, clone / "notebooks"], "")
+
+
+def test_nothing_is_found(colab, tmp_path):
+    (tmp_path / "sample_data").mkdir()
+    (tmp_path / "drive" / "MyDrive" / "a" / "b" / "c").mkdir(parents=True)
+    _, raised = set_up(tmp_path, colab)
+    assert raised == (
+        "No course here: upload language-model-course.zip (made by `make zip`) with the folder "
+        "symbol at the left or mount a Drive with it, then run this cell again."
+    )
+    assert names(tmp_path) == ["drive", "sample_data"]
+
+
+@pytest.mark.parametrize("fault", ["cut off", "a bit", "text", "empty", "no course"])
+@pytest.mark.parametrize("place", [".", "drive/MyDrive"])
+def test_a_damaged_zip(colab, tmp_path, fault, place):
+    path = tiny_zip(tmp_path / place / NAME, "a note of some length")
+    content = path.read_bytes()
+    if fault == "cut off":
+        content = content[: len(content) // 2]
+    elif fault == "a bit":
+        content = content.replace(b"of some length", b"or some length")
+    elif fault == "no course":
+        content = content.replace(b"environment.py", b"encirclings.py")
+    path.write_bytes({"text": b"<html>", "empty": b""}.get(fault, content))
+    _, raised = set_up(tmp_path, colab)
+    assert raised == f"{NAME} is broken: upload it again and run this cell"
+    assert names(tmp_path) == ([NAME] if place == "." else ["drive"])
+    assert names(path.parent) == [NAME]
+    tiny_zip(path)
+    (root, _), _ = set_up(tmp_path, colab)
+    assert root.parent == tmp_path
+
+
+def test_the_real_zip(colab, tmp_path):
+    (tmp_path / NAME).write_bytes(course_zip(ROOT))
+    cells = nbformat.read(NOTEBOOKS[0], as_version=4).cells
+    setup, imports = [cell.source for cell in cells if cell.cell_type == "code"][:2]
+    assert "from helpers" in imports
+    check = "import helpers\nassert Path(helpers.__file__) == root / 'helpers' / '__init__.py'"
+    (root, folder), raised = set_up(tmp_path, colab, f"{setup}\n{imports}\n{check}")
+    assert raised == ""
+    assert (root.parent, folder) == (tmp_path, root / "notebooks")

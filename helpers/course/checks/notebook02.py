@@ -1,4 +1,4 @@
-"""Your turn with n-grams: a book that answers, what it never said, and how to make up for that."""
+"""Your turn with n-grams: a book that answers, what it has never seen, how to make up for it."""
 
 from __future__ import annotations
 

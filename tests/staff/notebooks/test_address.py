@@ -24,6 +24,7 @@ release = "main"
 line = 1
 """
 OLD = Address("https://github.com/OWNER/REPOSITORY", "main")
+FOLDED = {"cellView": "form", "jupyter": {"source_hidden": True}}
 NEW = Address("https://github.com/lab/course.x", "feature/v1.2")
 
 
@@ -32,7 +33,7 @@ def course_notebook(name):
     return v4.new_notebook(
         cells=[
             v4.new_markdown_cell(f"# Title\n\n{OLD.badge(name)}\n\nText, with `main` in it."),
-            v4.new_code_cell(OLD.bootstrap(), execution_count=1),
+            v4.new_code_cell(OLD.bootstrap(), execution_count=1, metadata=FOLDED),
             v4.new_code_cell("plot()\nx", outputs=[png], execution_count=2),
         ]
     )
@@ -91,6 +92,19 @@ def test_nothing_else_changes(course):
     write_address(course, OLD)
     assert texts(course) == before
     assert write_address(course, OLD) == []
+
+
+def test_an_older_set_up_cell_is_written_anew_and_folded(course):
+    path = course / "notebooks" / "00_a.ipynb"
+    before = nbformat.read(path, as_version=4)
+    older = nbformat.read(path, as_version=4)
+    older.cells[1].source = "# Set-up, the same in every notebook: find the course.\nimport os"
+    older.cells[1].metadata = {"slideshow": {"slide_type": "skip"}}
+    older.cells[2].metadata = before.cells[2].metadata = {"tags": ["folded"]}
+    nbformat.write(older, path)
+    assert write_address(course, OLD) == [path]
+    before.cells[1].metadata = {**FOLDED, "slideshow": {"slide_type": "skip"}}
+    assert nbformat.read(path, as_version=4) == before
 
 
 def test_there_and_back_with_a_mirror(course):
@@ -236,7 +250,7 @@ def test_bootstrap_elsewhere_and_without_an_address(tmp_path):
     _, raised = run_bootstrap(NEW.bootstrap(), tmp_path, colab=False)
     assert raised == f"Open this notebook from a clone of the course: {NEW.repository}"
     _, raised = run_bootstrap(OLD.bootstrap(), tmp_path, colab=True)
-    assert raised.startswith("The course has no public address yet")
+    assert raised.startswith("No course here: upload language-model-course.zip")
     assert os.listdir(tmp_path) == []
 
 

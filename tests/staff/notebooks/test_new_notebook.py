@@ -7,7 +7,8 @@ import sys
 import nbformat
 import pytest
 
-from staff.notebooks import new_notebook
+from helpers.course import quiz_texts
+from staff.notebooks import lesson_rules, new_notebook
 from staff.notebooks.address import read_address
 from staff.notebooks.new_notebook import make_notebook
 from staff.notebooks.notebook_rules import check_notebook
@@ -28,16 +29,23 @@ def course(root, tmp_path):
     return tmp_path
 
 
-def test_a_new_notebook_keeps_the_rules(course):
+def test_a_new_notebook_keeps_the_rules(course, monkeypatch):
+    monkeypatch.setattr(lesson_rules, "FIRST_EDITION", {"00"})
     path = make_notebook(course, NAME)
     assert path == course / "notebooks" / f"{NAME}.ipynb"
     opening = nbformat.read(path, as_version=4).cells[0].source
     assert opening.startswith("# 01 · Bert and encoders\n")
     assert "[00 · Start here](00_start_here.ipynb)" in opening
     assert refresh(path)
-    assert check_notebook(path, course, read_address(course)) == []
+    monkeypatch.setattr(quiz_texts, "FOLDER", course / "helpers/course/quizzes")
+    # What is left to do is to write more of it.
+    assert check_notebook(path, course, read_address(course)) == [
+        "the student writes in 1 tasks; 4 or more",
+        "it asks for 1 predictions; 2 or more",
+    ]
+    checks = "helpers/course/checks/notebook01.py"
     for command in (["check"], ["format", "--check"]):
-        ruff = [sys.executable, "-m", "ruff", *command, path.relative_to(course)]
+        ruff = [sys.executable, "-m", "ruff", *command, path.relative_to(course), checks]
         done = subprocess.run(ruff, cwd=course, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout
 
