@@ -486,6 +486,7 @@ def animate(
     caption: str,
     *,
     label: str = "step",
+    start: int = 0,
     description: str = "Move the slider to see the next step.",
 ) -> None:
     """Step through drawings with a slider; the first one is stored for readers without a kernel.
@@ -495,9 +496,10 @@ def animate(
         steps: how many there are.
         caption: of every one of them.
         label: beside the slider.
+        start: the step that is shown at first, and stored.
 
     Raises:
-        ValueError: there are fewer than two steps.
+        ValueError: there are fewer than two steps, or no step ``start``.
     """
     if steps < 2:
         raise ValueError(f"An animation needs two steps or more, not {steps}.")
@@ -505,7 +507,7 @@ def animate(
     def show_step(step: int) -> None:
         show(draw(step), caption)
 
-    explore(show_step, description=description, step=slider(0, 0, steps - 1, label=label))
+    explore(show_step, description=description, step=slider(start, 0, steps - 1, label=label))
 
 
 def words_width(text: str, size: float = FONT) -> float:

@@ -161,7 +161,9 @@ def card() -> str:
 
 
 def card_rows(pattern: str) -> dict[str, list[str]]:
-    rows = re.findall(rf"^\| ({pattern}) \| (.+) \|$", card(), flags=re.MULTILINE)
+    section = card().split("\n## ")[1]
+    assert section.startswith("`lantern_bay/`")
+    rows = re.findall(rf"^\| ({pattern}) \| (.+) \|$", section, flags=re.MULTILINE)
     return {name.strip("`"): rest.replace(",", "").split(" | ") for name, rest in rows}
 
 

@@ -148,6 +148,36 @@ MUTANTS = [
         "[(row.get(w, 0) + k) / total for w in vocabulary]",
         "of another type",
     ),
+    # mix
+    Mutant("mix", "begins with 0", "p = 1 / V", "p = 0", "begin with 1/V"),
+    Mutant(
+        "mix",
+        "the weights exchanged",
+        "weight * estimate + (1 - weight) * p",
+        "(1 - weight) * estimate + weight * p",
+        "belongs to the longer context",
+    ),
+    Mutant(
+        "mix",
+        "a sum",
+        "weight * estimate + (1 - weight) * p",
+        "p + weight * estimate",
+        "leave less to the shorter",
+    ),
+    Mutant(
+        "mix",
+        "from the longest",
+        "zip(estimates, weights)",
+        "zip(estimates[::-1], weights[::-1])",
+        "The longest context speaks last",
+    ),
+    Mutant(
+        "mix",
+        "the longest alone",
+        "zip(estimates, weights)",
+        "zip(estimates[-1:], weights[-1:])",
+        "use all of them",
+    ),
     # discount
     Mutant("discount", "D itself", "D * len(row) / total", "D", "from several words"),
     Mutant(
@@ -234,6 +264,42 @@ MUTANTS = [
         '    pairs["old", "old"] = 1\n    before =',
         "changed in place",
     ),
+    # kneser_ney
+    Mutant(
+        "kneser_ney",
+        "the mass is lost",
+        " + mass * p_cont.get(w, 0)",
+        "",
+        "The mass that is freed is missing",
+    ),
+    Mutant(
+        "kneser_ney",
+        "P_cont as a whole",
+        "mass * p_cont.get(w, 0)",
+        "p_cont.get(w, 0)",
+        "multiplied by the mass",
+    ),
+    Mutant(
+        "kneser_ney",
+        "the mass as a whole",
+        "mass * p_cont.get(w, 0)",
+        "mass",
+        "shared out among all words",
+    ),
+    Mutant(
+        "kneser_ney",
+        "backs off instead",
+        "kept.get(w, 0) + mass * p_cont.get(w, 0)",
+        "kept[w] if w in kept else mass * p_cont.get(w, 0)",
+        "gets its part of the freed mass as well",
+    ),
+    Mutant(
+        "kneser_ney",
+        "an empty row",
+        "if not row:",
+        "if row is None:",
+        "discount would divide by 0",
+    ),
 ]
 
 REWRITES = [
@@ -302,6 +368,29 @@ def continuation(pairs):
     before = {w: {v for v, u in pairs if u == w} for w in words}
     total = sum(map(len, before.values()))
     return {w: len(before[w]) / total for w in words}
+""",
+    ),
+    Rewrite(
+        "mix",
+        "from the longest down",
+        """
+def mix(estimates, weights, V):
+    if not weights:
+        return 1 / V
+    rest = mix(estimates[:-1], weights[:-1], V)
+    return rest + weights[-1] * (estimates[-1] - rest)
+""",
+    ),
+    Rewrite(
+        "kneser_ney",
+        "written out",
+        """
+def kneser_ney(w, row, D, p_cont):
+    total = sum(row.values())
+    fallback = p_cont[w] if w in p_cont else 0
+    if total == 0:
+        return fallback
+    return max(row.get(w, 0) - D, 0) / total + D * len(row) / total * fallback
 """,
     ),
 ]

@@ -11,9 +11,9 @@ MOST_SHOWN = 24  # numbers of a tensor; more are described by their shape
 
 
 def describe(value: Any) -> str:
-    """A value in at most a few lines; text stays as it is."""
+    """A value in at most a few lines; text stays as it is, but blanks stand in quotes."""
     if isinstance(value, str):
-        return value
+        return value if value == "" or value.strip() else repr(value)
     if isinstance(value, Tensor):
         if value.numel() > MOST_SHOWN:
             return f"a tensor of shape {tuple(value.shape)}, {value.dtype}"

@@ -1,10 +1,13 @@
-"""Your turn with n-grams: a book that answers, what it has never seen, how to make up for it."""
+"""Your turn with n-grams: a book that answers, what it never said, and how to make up for that."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
+
+import torch
 
 from helpers.course.checks.lab import Lab
 from helpers.course.checks.pointers import see
@@ -84,7 +87,7 @@ def _unseen_mass(counts: Mapping) -> float:
 @turns.task(_unseen_mass)
 def unseen_mass(trial: Trial) -> None:
     where = see(2, "What the table has never seen")
-    hint = f"Above: how many symbols have the count 1. Below: all tokens. {where}"
+    hint = f"How many n-grams have the count 1, divided by the number of all tokens. {where}"
     slips = [
         (
             lambda c: 0,
@@ -104,7 +107,7 @@ def unseen_mass(trial: Trial) -> None:
         ),
         (
             lambda c: len(c) / sum(c.values()),
-            "You count all different symbols above; only those that occur once are new.",
+            "You count all different n-grams; only those that occur once are new to the rest.",
         ),
         (
             lambda c: sum(n > 1 for n in c.values()) / sum(c.values()),
@@ -115,10 +118,20 @@ def unseen_mass(trial: Trial) -> None:
     text = ["the", "mouse", "ate", "the", "cheese"]
     look = {"hint": hint, "slips": slips}
     trial.agrees(
-        _unseen_mass, Counter(text), rule="by hand", given=f"counts of {' '.join(text)!r}", **look
+        _unseen_mass,
+        Counter(text),
+        rule="it gives what the pencil gives",
+        given=f"counts of {' '.join(text)!r}",
+        **look,
     )
     drawn = Counter(pairwise(trial.text(60, "abcdefgh")))
-    trial.agrees(_unseen_mass, drawn, rule="pairs too", given="counts of random pairs", **look)
+    trial.agrees(
+        _unseen_mass,
+        drawn,
+        rule="it is right for pairs, too",
+        given="counts of random pairs",
+        **look,
+    )
 
 
 def _add_k(row: Row, vocabulary: Collection[str], k: float) -> dict[str, float]:
@@ -128,7 +141,9 @@ def _add_k(row: Row, vocabulary: Collection[str], k: float) -> dict[str, float]:
 
 @turns.task(_add_k)
 def add_k(trial: Trial) -> None:
-    hint = "Every word of the vocabulary gets k more, so the sum below grows by k times how many."
+    hint = (
+        "Every word of the vocabulary gets k more, so the sum grows by k times how many there are."
+    )
     slips = [
         (
             lambda row, words, k: {w: row.get(w, 0) / sum(row.values()) for w in words},
@@ -136,17 +151,17 @@ def add_k(trial: Trial) -> None:
         ),
         (
             lambda row, words, k: {w: (row.get(w, 0) + k) / sum(row.values()) for w in words},
-            "k is added above, but the sum below is still that of the counts: what is it now?",
+            "k is added to the counts, but you divide by their old sum: what is it now?",
         ),
         (
             lambda row, words, k: {w: (row.get(w, 0) + k) / (sum(row.values()) + k) for w in words},
-            "k is added once below, but above it is added for every word: what is the sum?",
+            "k is added to every word, and to the sum only once: what is the sum now?",
         ),
         (
             lambda row, words, k: {
                 w: (row.get(w, 0) + k) / (sum(row.values()) + k * len(row)) for w in words
             },
-            "Below you add k for words that followed; above, every word of the vocabulary gets it.",
+            "The sum grows for words that followed only, but every word of the vocabulary gets k.",
         ),
         (
             lambda row, words, k: {w: row.get(w, 0) + k for w in words},
@@ -161,14 +176,80 @@ def add_k(trial: Trial) -> None:
     row, words = Counter({"PELL": 3, "MAN": 1}), ["PELL", "MAN", "NET", "SEA"]
     for k in (1.0, 0.1):
         given = f"{dict(row)}, vocabulary {words}, k = {k}"
-        trial.agrees(_add_k, row, words, k, rule="by hand", hint=hint, slips=slips, given=given)
+        trial.agrees(
+            _add_k,
+            row,
+            words,
+            k,
+            rule="it gives what the pencil gives",
+            hint=hint,
+            slips=slips,
+            given=given,
+        )
     given = f"nothing was counted, vocabulary {words}, k = 0.5"
     even = "Where nothing was counted, only the k are left: all words are alike."
-    trial.agrees(_add_k, Counter(), words, 0.5, rule="a context never seen", hint=even, given=given)
+    trial.agrees(
+        _add_k,
+        Counter(),
+        words,
+        0.5,
+        rule="after a context never seen all are alike",
+        hint=even,
+        given=given,
+    )
     drawn, k = Counter(trial.text(30, "abcdef")), trial.integer(1, 30) / 10
     given = f"random counts of a to f, vocabulary a to h, k = {k}"
     shares = trial.call(drawn, list("abcdefgh"), k, given=given, hint=hint)
     trial.equals(sum(shares.values()), 1.0, "it sums to 1", hint, given=given)
+
+
+def _mix(estimates: Sequence[float], weights: Sequence[float], V: int) -> float:
+    p = 1 / V
+    for estimate, weight in zip(estimates, weights, strict=True):
+        p = weight * estimate + (1 - weight) * p
+    return p
+
+
+@turns.task(_mix)
+def mix(trial: Trial) -> None:
+    hint = (
+        "Begin with 1/V. Each longer context takes its share, and leaves the rest to what you have."
+    )
+
+    def once(estimates: Sequence[float], weights: Sequence[float], V: int) -> float:
+        return sum(e * w for e, w in zip(estimates, weights, strict=True)) / len(weights)
+
+    slips = [
+        (
+            lambda e, w, V: _mix(e, w, V) - math.prod(1 - x for x in w) / V,
+            "What no context takes belongs to the uniform distribution: begin with 1/V, not with 0.",
+        ),
+        (
+            lambda e, w, V: _mix(e[::-1], w[::-1], V),
+            "The longest context speaks last: go through the lists from the shortest to the longest.",
+        ),
+        (
+            lambda e, w, V: _mix(e, [1 - x for x in w], V),
+            "The weight belongs to the longer context, and 1 - weight to the mixture of the shorter.",
+        ),
+        (
+            lambda e, w, V: 1 / V + sum(x * y for x, y in zip(e, w, strict=True)),
+            "Each longer context must also leave less to the shorter ones: multiply by 1 - weight.",
+        ),
+        (
+            lambda e, w, V: _mix(e[-1:], w[-1:], V),
+            "Only the longest context was mixed with the uniform distribution: use all of them.",
+        ),
+        (once, "The weights are not those of a mean: each divides what is left by the next one."),
+    ]
+    look = {"hint": hint, "slips": slips}
+    rule = "it gives what the pencil gives"
+    trial.agrees(_mix, [0.1, 0.6], [0.5, 0.5], 4, rule=rule, **look)
+    n = trial.integer(2, 6)
+    drawn = torch.rand(2, n, generator=trial.generator, dtype=torch.double).tolist()
+    trial.agrees(_mix, *drawn, 10, rule="it is right for any weights", **look)
+    rule = "without any context it is uniform"
+    trial.agrees(_mix, [], [], 4, rule=rule, hint="Begin with 1/V, before the loop.")
 
 
 def _discount(row: Row, D: float) -> tuple[dict[str, float], float]:
@@ -234,10 +315,20 @@ def discount(trial: Trial) -> None:
     ]
     row = Counter({"PELL": 6, "MAN": 3, "NET": 1})
     given = f"{dict(row)}, D = 0.5"
-    trial.agrees(_discount, row, 0.5, rule="by hand", hint=hint, slips=slips, given=given)
+    trial.agrees(
+        _discount,
+        row,
+        0.5,
+        rule="it gives what the pencil gives",
+        hint=hint,
+        slips=slips,
+        given=given,
+    )
     row, D = Counter(trial.text(40, "abcdef")), trial.integer(2, 9) / 10
     given = f"random counts, D = {D}"
-    trial.agrees(_discount, row, D, rule="any counts", hint=hint, slips=slips, given=given)
+    trial.agrees(
+        _discount, row, D, rule="it is right for any counts", hint=hint, slips=slips, given=given
+    )
     shares, left = trial.call(Counter(trial.text(9, "abc")), D, given=given, hint=hint)
     rule = "what is kept and what is freed sum to 1"
     trial.equals(sum(shares.values()) + left, 1.0, rule, hint, given=given)
@@ -279,18 +370,74 @@ def continuation(trial: Trial) -> None:
         ),
         (
             times(lambda pairs: len(pairs) / sum(pairs.values()), _continuation),
-            "Above, a pair counts once; below you count it as often as it occurred.",
+            "You count a pair once, and divide by how often all of them occurred.",
         ),
         (
             times(lambda pairs: len(pairs) / len({w for _, w in pairs}), _continuation),
-            "Below stands the number of different pairs, not that of different words.",
+            "Divide by the number of different pairs, not by that of different words.",
         ),
     ]
     look = {"hint": hint, "slips": slips}
     pairs = Counter(pair for phrase in PHRASES.split(" · ") for pair in pairwise(phrase.split()))
     given = f"pairs of {PHRASES!r}"
-    trial.agrees(_continuation, pairs, rule="by hand", given=given, **look)
+    trial.agrees(_continuation, pairs, rule="it gives what the pencil gives", given=given, **look)
     drawn = Counter(pairwise(trial.text(80, "abcde")))
-    trial.agrees(_continuation, drawn, rule="any pairs", given="random pairs", **look)
+    trial.agrees(
+        _continuation, drawn, rule="it is right for any pairs", given="random pairs", **look
+    )
     shares = trial.call(Counter(pairwise(trial.text(30, "abc"))), given="random pairs", hint=hint)
     trial.equals(sum(shares.values()), 1.0, "it sums to 1", hint, given="random pairs")
+
+
+def _kneser_ney(w: str, row: Row, D: float, p_cont: Mapping[str, float]) -> float:
+    if not row:
+        return p_cont.get(w, 0)
+    kept, mass = _discount(row, D)
+    return kept.get(w, 0) + mass * p_cont.get(w, 0)
+
+
+@turns.task(_kneser_ney)
+def kneser_ney(trial: Trial) -> None:
+    hint = "What w keeps, if it was seen here, plus the mass that is freed times P_cont of w."
+    slips = [
+        (
+            lambda w, row, D, p: _kneser_ney(w, row, D, {}),
+            "The mass that is freed is missing: it goes to every word, times its P_cont.",
+        ),
+        (
+            lambda w, row, D, p: _kneser_ney(w, row, D, p) if w in row else p.get(w, 0),
+            "P_cont gets only the mass that is freed, also for a word that was not seen here.",
+        ),
+        (
+            lambda w, row, D, p: _discount(row, D)[0][w] if w in row else _kneser_ney(w, row, D, p),
+            "A word that was seen here gets its part of the freed mass as well.",
+        ),
+        (
+            lambda w, row, D, p: _discount(row, D)[0].get(w, 0) + _discount(row, D)[1],
+            "The freed mass is shared out among all words: multiply it by P_cont of w.",
+        ),
+        (
+            lambda w, row, D, p: row.get(w, 0) / sum(row.values()) + _discount(row, D)[1] * p[w],
+            "Nothing was taken off the count of w: discount gives what it keeps.",
+        ),
+        (
+            lambda w, row, D, p: _discount(row, D)[0].get(w, 0) + p.get(w, 0),
+            "P_cont as a whole is added; it is to be multiplied by the mass that is freed.",
+        ),
+    ]
+    look = {"hint": hint, "slips": slips}
+    row, p_cont = Counter({"PELL": 6, "MAN": 3, "NET": 1}), {"PELL": 0.1, "MAN": 0.3, "OR": 0.6}
+    for w in ("PELL", "OR", "NET", "SEA"):
+        given = f"w = {w!r}, row {dict(row)}, D = 0.5, p_cont {p_cont}"
+        rule = "it gives what the pencil gives"
+        trial.agrees(_kneser_ney, w, row, 0.5, p_cont, rule=rule, given=given, **look)
+    empty = "discount would divide by 0: where the row is empty, P_cont is all there is."
+    given = f"w = 'OR', an empty row, D = 0.5, p_cont {p_cont}"
+    rule = "after a word that nothing followed, P_cont is left"
+    trial.agrees(_kneser_ney, "OR", Counter(), 0.5, p_cont, rule=rule, hint=empty, given=given)
+    pairs = Counter(pairwise(trial.text(200, "abcd")))
+    p_cont = _continuation(pairs)
+    row = Counter({w: count for (v, w), count in pairs.items() if v == "a"})
+    given = "random counts"
+    total = sum(trial.call(w, row, 0.7, p_cont, given=given, hint=hint) for w in p_cont)
+    trial.equals(total, 1.0, "it sums to 1", hint, given=given)

@@ -47,8 +47,9 @@ def test_outputs_are_stored(tmp_path, monkeypatch):
     assert [output.get("text") for output in cells[1].outputs] == ["1\n2\n", None]
     assert cells[1].outputs[1].data == {"text/plain": "42"}
     assert cells[2].outputs == cells[3].outputs == []
-    folded = {"cellView": "form", "jupyter": {"source_hidden": True}}  # the set-up cell
-    assert [cell.metadata for cell in cells] == [folded, {}, *2 * [{"tags": ["widget"]}]]
+    setup = {"jupyter": {"source_hidden": True}, "cellView": "form"}
+    widget = {"tags": ["widget"]}
+    assert [cell.metadata for cell in cells] == [setup, {}, widget, widget]
     assert set(notebook.metadata) == {"kernelspec", "language_info"}
     assert "version" not in notebook.metadata.language_info
     nbformat.validate(notebook)
