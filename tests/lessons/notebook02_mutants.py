@@ -110,8 +110,8 @@ MUTANTS = [
     ),
     Mutant("unseen_mass", "per cent", "return sum", "return 100 * sum", "between 0 and 1"),
     # add_k
-    Mutant("add_k", "once below", " + k * len(vocabulary)", " + k", "added once below"),
-    Mutant("add_k", "nothing below", " + k * len(vocabulary)", "", "still that of the counts"),
+    Mutant("add_k", "once below", " + k * len(vocabulary)", " + k", "to the sum only once"),
+    Mutant("add_k", "nothing below", " + k * len(vocabulary)", "", "divide by their old sum"),
     Mutant(
         "add_k", "for words seen", "k * len(vocabulary)", "k * len(row)", "for words that follow"
     ),
@@ -238,10 +238,14 @@ MUTANTS = [
         "over the tokens",
         "len(pairs)",
         "sum(pairs.values())",
-        "below you count it as of",
+        "divide by how often all of",
     ),
     Mutant(
-        "continuation", "over the words", "len(pairs)", "len(before)", "not that of different words"
+        "continuation",
+        "over the words",
+        "len(pairs)",
+        "len(before)",
+        "not by that of different words",
     ),
     Mutant(
         "continuation",

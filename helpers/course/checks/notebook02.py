@@ -222,15 +222,15 @@ def mix(trial: Trial) -> None:
     slips = [
         (
             lambda e, w, V: _mix(e, w, V) - math.prod(1 - x for x in w) / V,
-            "What no context takes belongs to the uniform distribution: begin with 1/V, not with 0.",
+            "What no context takes belongs to the uniform distribution: begin with 1/V, not 0.",
         ),
         (
             lambda e, w, V: _mix(e[::-1], w[::-1], V),
-            "The longest context speaks last: go through the lists from the shortest to the longest.",
+            "The longest context speaks last: go through the lists from the shortest one on.",
         ),
         (
             lambda e, w, V: _mix(e, [1 - x for x in w], V),
-            "The weight belongs to the longer context, and 1 - weight to the mixture of the shorter.",
+            "The weight belongs to the longer context, and 1 - weight to the mixture so far.",
         ),
         (
             lambda e, w, V: 1 / V + sum(x * y for x, y in zip(e, w, strict=True)),
@@ -401,16 +401,20 @@ def kneser_ney(trial: Trial) -> None:
     hint = "What w keeps, if it was seen here, plus the mass that is freed times P_cont of w."
     slips = [
         (
+            lambda w, row, D, p: _discount(row, D)[0][w] if w in row else _kneser_ney(w, row, D, p),
+            "A word that was seen here gets its part of the freed mass as well.",
+        ),
+        (
+            lambda w, row, D, p: _discount(row, D)[0].get(w, 0) + p.get(w, 0),
+            "P_cont as a whole is added; it is to be multiplied by the mass that is freed.",
+        ),
+        (
             lambda w, row, D, p: _kneser_ney(w, row, D, {}),
             "The mass that is freed is missing: it goes to every word, times its P_cont.",
         ),
         (
             lambda w, row, D, p: _kneser_ney(w, row, D, p) if w in row else p.get(w, 0),
             "P_cont gets only the mass that is freed, also for a word that was not seen here.",
-        ),
-        (
-            lambda w, row, D, p: _discount(row, D)[0][w] if w in row else _kneser_ney(w, row, D, p),
-            "A word that was seen here gets its part of the freed mass as well.",
         ),
         (
             lambda w, row, D, p: _discount(row, D)[0].get(w, 0) + _discount(row, D)[1],
@@ -420,14 +424,10 @@ def kneser_ney(trial: Trial) -> None:
             lambda w, row, D, p: row.get(w, 0) / sum(row.values()) + _discount(row, D)[1] * p[w],
             "Nothing was taken off the count of w: discount gives what it keeps.",
         ),
-        (
-            lambda w, row, D, p: _discount(row, D)[0].get(w, 0) + p.get(w, 0),
-            "P_cont as a whole is added; it is to be multiplied by the mass that is freed.",
-        ),
     ]
     look = {"hint": hint, "slips": slips}
     row, p_cont = Counter({"PELL": 6, "MAN": 3, "NET": 1}), {"PELL": 0.1, "MAN": 0.3, "OR": 0.6}
-    for w in ("PELL", "OR", "NET", "SEA"):
+    for w in ("OR", "PELL", "NET", "SEA"):  # first one that was not seen here
         given = f"w = {w!r}, row {dict(row)}, D = 0.5, p_cont {p_cont}"
         rule = "it gives what the pencil gives"
         trial.agrees(_kneser_ney, w, row, 0.5, p_cont, rule=rule, given=given, **look)
