@@ -19,6 +19,8 @@ from typing import Any
 
 from helpers.display.figures import publish
 
+FIRST_LINE = "Your prediction, and what came out:"
+
 
 def compare(predicted: Any, measured: float, what: str, *, unit: str = "", digits: int = 1) -> None:
     """Say how far a predicted number was off.
@@ -140,5 +142,5 @@ def _with_unit(number: str, unit: str) -> str:
 
 def _say(words: str) -> None:
     # JupyterLab shows the first line of outputs that are folded away: it must not tell the answer.
-    words = f"Your prediction, and what came out:\n\n{words}"
+    words = f"{FIRST_LINE}\n\n{words}"
     publish({"text/markdown": words, "text/plain": words.replace("**", "")})

@@ -136,7 +136,7 @@ def heatmap(
         low, high = -reach if low is None else low, reach if high is None else high
     cmap = cmap or STEADY
     image = ax.imshow(values, cmap=cmap, vmin=low, vmax=high, aspect="equal", interpolation="none")
-    size = max(7.5, min(13.0, 60 * _cell(rows, columns)))
+    size = max(7.5, min(13.0, 66 * _cell(rows, columns)))
     shown = _visible if tokens else list
     _label_cells(ax, shown(row_labels), shown(column_labels), size)
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)

@@ -23,7 +23,6 @@ from staff.authoring.class_tree import class_tree, read_secret
 from staff.authoring.labs import RELEASED, lab_sources, make_release, write_labs
 from staff.authoring.source_rules import check_source
 from staff.notebooks import notebook_rules
-from staff.notebooks.folding import fold
 from staff.notebooks.refresh import RefreshError
 
 AGAIN = "run python -m staff.authoring.release"
@@ -77,7 +76,6 @@ def _lasting(notebook: NotebookNode) -> NotebookNode:
         tags = [tag for tag in cell.metadata.pop("tags", []) if tag != notebook_rules.WIDGET_TAG]
         if tags:
             cell.metadata["tags"] = tags
-    fold(notebook)  # a released lab may have been refreshed
     return notebook
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from helpers.course.predictions import compare, compare_choice, compare_words
+from helpers.course.predictions import FIRST_LINE, compare, compare_choice, compare_words
 
 
 class Odd:
@@ -21,6 +21,14 @@ MISSING = [..., None, "", "  ", "...", "…", [], (), set()]
 UNREADABLE = [Odd(), object(), len, {"a": 1}, b"5", torch.zeros(2), np.zeros(3), [Odd()], 1j]
 
 
+def said(capsys):
+    """What was said, behind a line that tells nothing where outputs are folded away."""
+    first, *others = capsys.readouterr().out.split(f"{FIRST_LINE}\n\n")
+    assert first == ""
+    assert others
+    return "".join(others)
+
+
 @pytest.mark.parametrize(
     ("predicted", "words"),
     [
@@ -33,7 +41,7 @@ UNREADABLE = [Odd(), object(), len, {"a": 1}, b"5", torch.zeros(2), np.zeros(3),
 )
 def test_a_share_is_compared_in_points(capsys, predicted, words):
     compare(predicted, 53.4, "unseen", unit="%")
-    assert capsys.readouterr().out == f"{words}\n"
+    assert said(capsys) == f"{words}\n"
 
 
 @pytest.mark.parametrize(
@@ -49,19 +57,20 @@ def test_a_share_is_compared_in_points(capsys, predicted, words):
 )
 def test_another_quantity_also_by_its_factor(capsys, predicted, measured, words):
     compare(predicted, measured, "entropy", unit="bits", digits=0)
-    assert capsys.readouterr().out.endswith(f"Measured: {measured} bits (entropy). {words}\n")
+    assert said(capsys).endswith(f"Measured: {measured} bits (entropy). {words}\n")
 
 
 def test_what_is_infinite_is_told_without_a_distance(capsys):
     compare(5, float("inf"), "perplexity")
-    assert capsys.readouterr().out == "You predicted 5.0. Measured: inf (perplexity).\n"
+    assert said(capsys) == "You predicted 5.0. Measured: inf (perplexity).\n"
 
 
 def test_markdown_marks_the_numbers(monkeypatch):
     shown = []
     monkeypatch.setattr("helpers.course.predictions.publish", shown.append)
     compare(1, 2, "n", digits=0)
-    assert shown[0]["text/markdown"].startswith("You predicted **1**. Measured: **2** (n).")
+    words = "You predicted **1**. Measured: **2** (n)."
+    assert shown[0]["text/markdown"].startswith(f"{FIRST_LINE}\n\n{words}")
     assert "*" not in shown[0]["text/plain"]
 
 
@@ -70,7 +79,7 @@ def test_whoever_predicts_nothing_reads_the_result(capsys, predicted):
     compare(predicted, 5, "the best n", digits=0)
     compare_choice(predicted, "E", ["E", "Q"], "the symbol")
     compare_words(predicted, ["Pell", "Bay"], "the words")
-    assert capsys.readouterr().out.splitlines() == [
+    assert said(capsys).splitlines() == [
         "You made no prediction. Measured: 5 (the best n).",
         "You made no prediction. It is E (the symbol).",
         "You made no prediction. The words: Pell, Bay.",
@@ -81,7 +90,7 @@ def test_whoever_predicts_nothing_reads_the_result(capsys, predicted):
 def test_what_cannot_be_read_is_told_so(capsys, predicted):
     compare(predicted, 5, "the best n", digits=0)
     compare_choice(predicted, "E", ["E", "Q"], "the symbol")
-    number, chosen = capsys.readouterr().out.splitlines()
+    number, chosen = said(capsys).splitlines()
     assert number.startswith("Your prediction ")
     assert number.endswith(" is no number: type one such as 12.5. Measured: 5 (the best n).")
     assert chosen.endswith(" is none of E, Q. It is E (the symbol).")
@@ -90,20 +99,20 @@ def test_what_cannot_be_read_is_told_so(capsys, predicted):
 @pytest.mark.parametrize("predicted", ["many", "5 or 6", "nan", "inf", "1/0", "1e999", True])
 def test_words_that_are_no_number(capsys, predicted):
     compare(predicted, 5, "the best n")
-    assert "is no number" in capsys.readouterr().out
+    assert "is no number" in said(capsys)
 
 
 @pytest.mark.parametrize("predicted", [Odd(), 5, len, [1, 2], [Odd()], np.zeros(3)])
 def test_what_is_no_list_of_words_is_told_so(capsys, predicted):
     compare_words(predicted, ["Pell"], "the words")
-    said = capsys.readouterr().out
-    assert said.startswith("Your prediction ")
-    assert said.endswith(" is no list of words. The words: Pell.\n")
+    words = said(capsys)
+    assert words.startswith("Your prediction ")
+    assert words.endswith(" is no list of words. The words: Pell.\n")
 
 
 def test_a_long_prediction_is_shown_in_short(capsys):
     compare("x" * 1000, 5, "n")
-    assert len(capsys.readouterr().out) < 200
+    assert len(said(capsys)) < 200
 
 
 @pytest.mark.parametrize(
@@ -116,7 +125,7 @@ def test_a_long_prediction_is_shown_in_short(capsys):
 )
 def test_one_of_several(capsys, predicted, words):
     compare_choice(predicted, "space", ["space", "Q"], "the row")
-    assert capsys.readouterr().out == f"{words}\n"
+    assert said(capsys) == f"{words}\n"
 
 
 def test_what_came_out_is_one_of_them():
@@ -135,4 +144,4 @@ def test_what_came_out_is_one_of_them():
 )
 def test_words(capsys, predicted, words):
     compare_words(predicted, ["Pell", "Bay"], "the words that lose most")
-    assert capsys.readouterr().out == f"{words} The words that lose most: Pell, Bay.\n"
+    assert said(capsys) == f"{words} The words that lose most: Pell, Bay.\n"

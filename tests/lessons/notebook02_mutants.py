@@ -238,7 +238,7 @@ MUTANTS = [
         "over the tokens",
         "len(pairs)",
         "sum(pairs.values())",
-        "how often all of them occurred",
+        "divide by how often all of",
     ),
     Mutant(
         "continuation",

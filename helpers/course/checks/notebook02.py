@@ -17,7 +17,6 @@ turns = Lab("notebook02")
 Row = Mapping[str, int]  # how often each symbol followed one context
 Pairs = Mapping[tuple[str, str], int]  # how often each pair of neighbours occurred
 
-PENCIL = "it gives what the pencil gives"
 BOOK = "THE OLD CAT ATE THE OLD HAT "
 PHRASES = (
     "old pell rows · old pell sings · old pell sleeps · a cat or a dog · row or sing · salt or sand"
@@ -121,7 +120,7 @@ def unseen_mass(trial: Trial) -> None:
     trial.agrees(
         _unseen_mass,
         Counter(text),
-        rule=PENCIL,
+        rule="it gives what the pencil gives",
         given=f"counts of {' '.join(text)!r}",
         **look,
     )
@@ -182,7 +181,7 @@ def add_k(trial: Trial) -> None:
             row,
             words,
             k,
-            rule=PENCIL,
+            rule="it gives what the pencil gives",
             hint=hint,
             slips=slips,
             given=given,
@@ -223,15 +222,15 @@ def mix(trial: Trial) -> None:
     slips = [
         (
             lambda e, w, V: _mix(e, w, V) - math.prod(1 - x for x in w) / V,
-            "What no context takes is the uniform distribution's: begin with 1/V, not with 0.",
+            "What no context takes belongs to the uniform distribution: begin with 1/V, not 0.",
         ),
         (
             lambda e, w, V: _mix(e[::-1], w[::-1], V),
-            "The longest context speaks last: go from the shortest to the longest.",
+            "The longest context speaks last: go through the lists from the shortest one on.",
         ),
         (
             lambda e, w, V: _mix(e, [1 - x for x in w], V),
-            "The weight belongs to the longer context, 1 - weight to the mixture below it.",
+            "The weight belongs to the longer context, and 1 - weight to the mixture so far.",
         ),
         (
             lambda e, w, V: 1 / V + sum(x * y for x, y in zip(e, w, strict=True)),
@@ -244,7 +243,7 @@ def mix(trial: Trial) -> None:
         (once, "The weights are not those of a mean: each divides what is left by the next one."),
     ]
     look = {"hint": hint, "slips": slips}
-    rule = PENCIL
+    rule = "it gives what the pencil gives"
     trial.agrees(_mix, [0.1, 0.6], [0.5, 0.5], 4, rule=rule, **look)
     n = trial.integer(2, 6)
     drawn = torch.rand(2, n, generator=trial.generator, dtype=torch.double).tolist()
@@ -320,7 +319,7 @@ def discount(trial: Trial) -> None:
         _discount,
         row,
         0.5,
-        rule=PENCIL,
+        rule="it gives what the pencil gives",
         hint=hint,
         slips=slips,
         given=given,
@@ -381,7 +380,7 @@ def continuation(trial: Trial) -> None:
     look = {"hint": hint, "slips": slips}
     pairs = Counter(pair for phrase in PHRASES.split(" · ") for pair in pairwise(phrase.split()))
     given = f"pairs of {PHRASES!r}"
-    trial.agrees(_continuation, pairs, rule=PENCIL, given=given, **look)
+    trial.agrees(_continuation, pairs, rule="it gives what the pencil gives", given=given, **look)
     drawn = Counter(pairwise(trial.text(80, "abcde")))
     trial.agrees(
         _continuation, drawn, rule="it is right for any pairs", given="random pairs", **look
@@ -406,6 +405,10 @@ def kneser_ney(trial: Trial) -> None:
             "A word that was seen here gets its part of the freed mass as well.",
         ),
         (
+            lambda w, row, D, p: _discount(row, D)[0].get(w, 0) + p.get(w, 0),
+            "P_cont as a whole is added; it is to be multiplied by the mass that is freed.",
+        ),
+        (
             lambda w, row, D, p: _kneser_ney(w, row, D, {}),
             "The mass that is freed is missing: it goes to every word, times its P_cont.",
         ),
@@ -421,16 +424,12 @@ def kneser_ney(trial: Trial) -> None:
             lambda w, row, D, p: row.get(w, 0) / sum(row.values()) + _discount(row, D)[1] * p[w],
             "Nothing was taken off the count of w: discount gives what it keeps.",
         ),
-        (
-            lambda w, row, D, p: _discount(row, D)[0].get(w, 0) + p.get(w, 0),
-            "P_cont as a whole is added; it is to be multiplied by the mass that is freed.",
-        ),
     ]
     look = {"hint": hint, "slips": slips}
     row, p_cont = Counter({"PELL": 6, "MAN": 3, "NET": 1}), {"PELL": 0.1, "MAN": 0.3, "OR": 0.6}
-    for w in ("OR", "PELL", "NET", "SEA"):
+    for w in ("OR", "PELL", "NET", "SEA"):  # first one that was not seen here
         given = f"w = {w!r}, row {dict(row)}, D = 0.5, p_cont {p_cont}"
-        rule = PENCIL
+        rule = "it gives what the pencil gives"
         trial.agrees(_kneser_ney, w, row, 0.5, p_cont, rule=rule, given=given, **look)
     empty = "discount would divide by 0: where the row is empty, P_cont is all there is."
     given = f"w = 'OR', an empty row, D = 0.5, p_cont {p_cont}"

@@ -19,7 +19,6 @@ from staff.authoring import labs, release
 from staff.authoring.source_rules import check_source
 from staff.authoring.student_version import student_version, with_seeds
 from staff.notebooks.address import read_address
-from staff.notebooks.folding import fold
 from staff.notebooks.refresh import RefreshError
 from staff.notebooks.refresh import refresh as refresh_file
 
@@ -353,11 +352,6 @@ def test_release_and_is_current(course):
     assert "source" not in nbformat.read(file, as_version=4).cells[0].source  # the badge
     assert release.is_current(course) == []
     text = file.read_bytes()
-    folded = nbformat.read(file, as_version=4)
-    fold(folded)  # as `make refresh` does
-    nbformat.write(folded, file)
-    assert file.read_bytes() != text
-    assert release.is_current(course) == []
     release.release(course, execute=False, labs=["lab01"])
     assert file.read_bytes() == text
     change(course, replaces(4, "*given", "*values"))
