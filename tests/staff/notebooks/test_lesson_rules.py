@@ -388,6 +388,15 @@ def test_what_is_folded_as_it_should_be(cell):
         (code(lines(2), tags=["claims"], source_hidden=True), "does not begin with '# @title '"),
         (code("# @title A", tags=["claims"]), "cell 2 is not folded yet"),
         (code("x", tags=["answer"]), "cell 2 shows its answer at once: 'make refresh' hides it"),
+        (
+            code(
+                "# @title Draw",
+                tags=["folded", "answer"],
+                source_hidden=True,
+                outputs_hidden=True,
+            ),
+            "cell 2 is folded whole, so that nobody finds its outputs",
+        ),
     ],
 )
 def test_what_is_not(cell, words):
