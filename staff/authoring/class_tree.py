@@ -11,7 +11,6 @@ import os
 import re
 import secrets
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -20,6 +19,7 @@ from urllib.parse import unquote
 from helpers.course.checks.lab import seed_of
 from staff.authoring.cells import HIDDEN, SCHEME, SOLUTION, kind, read_notebook, scored_task
 from staff.authoring.labs import RELEASED, SOURCES, lab_sources, make_release, write_labs
+from staff.notebooks.tracked import known_to_git
 
 # What a class does not get: solutions, hidden tests, known wrong answers, and what works on them.
 PRIVATE = (
@@ -71,7 +71,7 @@ def class_tree(
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ValueError(f"{folder} is not an empty folder; name a new one.")
     notebooks = {path: make_release(path, secret) for path in lab_sources(root).values()}
-    files = [name for name in _tracked(root) if not name.startswith(PRIVATE)]
+    files = [name for name in known_to_git(root) if not name.startswith(PRIVATE)]
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as parent:
         tree = Path(parent) / "course"
@@ -89,21 +89,6 @@ def class_tree(
             folder.rmdir()
         os.replace(tree, folder)
     return list(_missing_links(folder))
-
-
-def _tracked(root: Path) -> list[str]:
-    """The files that git knows and that are there."""
-    listing = ["git", "-C", str(root), "ls-files", "-z", "--cached"]
-    try:
-        done = subprocess.run(listing, capture_output=True, check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        words = getattr(error, "stderr", b"") or str(error).encode()
-        raise ValueError(
-            f"git cannot list the files of {root}, which must be a clone of the course: "
-            f"{words.decode(errors='replace').strip()}"
-        ) from error
-    names = done.stdout.decode("utf-8").split("\0")
-    return [name for name in names if name and os.path.lexists(root / name)]
 
 
 def _leaks(tree: Path, secret: str | None, sources: Collection[Path]) -> Iterator[str]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import io
 import os
-import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from pathlib import Path
 
 from helpers.course.environment import find_root
 from helpers.files import write_whole
+from staff.notebooks.tracked import known_to_git
 
 FOLDER = "language-model-course"
 NAME = f"{FOLDER}.zip"
@@ -72,26 +72,12 @@ def course_files(root: Path) -> list[str]:
     Raises:
         ValueError: git cannot list the files of the clone.
     """
-    names = _known_to_git(root) if (root / ".git").exists() else _found(root)
+    names = known_to_git(root) if (root / ".git").exists() else _found(root)
     return sorted(
         name
         for name in names
         if name in FILES or (name.startswith(FOLDERS) and not name.startswith(LEFT_OUT))
     )
-
-
-def _known_to_git(root: Path) -> list[str]:
-    """The files that git knows and that are there."""
-    listing = ["git", "-C", str(root), "ls-files", "-z", "--cached"]
-    try:
-        done = subprocess.run(listing, capture_output=True, check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        words = getattr(error, "stderr", b"") or str(error).encode()
-        raise ValueError(
-            f"git cannot list the files of {root}: {words.decode(errors='replace').strip()}"
-        ) from error
-    names = done.stdout.decode("utf-8").split("\0")
-    return [name for name in names if name and os.path.lexists(root / name)]
 
 
 def _found(root: Path) -> Iterator[str]:

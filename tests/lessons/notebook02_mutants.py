@@ -111,6 +111,9 @@ MUTANTS = [
     Mutant("unseen_mass", "per cent", "return sum", "return 100 * sum", "between 0 and 1"),
     # add_k
     Mutant("add_k", "once below", " + k * len(vocabulary)", " + k", "to the sum only once"),
+    Mutant(
+        "add_k", "V below", "k * len(vocabulary)", "len(vocabulary)", "of the vocabulary, not by"
+    ),
     Mutant("add_k", "nothing below", " + k * len(vocabulary)", "", "divide by their old sum"),
     Mutant(
         "add_k", "for words seen", "k * len(vocabulary)", "k * len(row)", "for words that follow"
@@ -177,6 +180,14 @@ MUTANTS = [
         "zip(estimates, weights)",
         "zip(estimates[-1:], weights[-1:])",
         "use all of them",
+    ),
+    Mutant(
+        "mix",
+        "weights of everything",
+        "    return p",
+        "    rest = (1 - sum(weights)) / V\n"
+        "    return sum(w * e for w, e in zip(weights, estimates)) + rest",
+        "of what the longer ones leave",
     ),
     # discount
     Mutant("discount", "D itself", "D * len(row) / total", "D", "from several words"),
@@ -296,6 +307,20 @@ MUTANTS = [
         "kept.get(w, 0) + mass * p_cont.get(w, 0)",
         "kept[w] if w in kept else mass * p_cont.get(w, 0)",
         "gets its part of the freed mass as well",
+    ),
+    Mutant(
+        "kneser_ney",
+        "less than nothing",
+        "kept.get(w, 0) +",
+        "(row.get(w, 0) - D) / sum(row.values()) +",
+        "it keeps 0, not less",
+    ),
+    Mutant(
+        "kneser_ney",
+        "D taken once",
+        "kept, mass = discount(row, D)",
+        "kept, mass = discount(row, D)[0], D / sum(row.values())",
+        "more is freed than D over the total",
     ),
     Mutant(
         "kneser_ney",

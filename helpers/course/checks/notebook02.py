@@ -164,6 +164,12 @@ def add_k(trial: Trial) -> None:
             "The sum grows for words that followed only, but every word of the vocabulary gets k.",
         ),
         (
+            lambda row, words, k: {
+                w: (row.get(w, 0) + k) / (sum(row.values()) + len(words)) for w in words
+            },
+            "The sum grows by k for each word of the vocabulary, not by 1.",
+        ),
+        (
             lambda row, words, k: {w: row.get(w, 0) + k for w in words},
             "These are counts with k added: divide by their sum.",
         ),
@@ -239,6 +245,10 @@ def mix(trial: Trial) -> None:
         (
             lambda e, w, V: _mix(e[-1:], w[-1:], V),
             "Only the longest context was mixed with the uniform distribution: use all of them.",
+        ),
+        (
+            lambda e, w, V: sum(x * y for x, y in zip(e, w, strict=True)) + (1 - sum(w)) / V,
+            "A shorter context gets its weight of what the longer ones leave, not of everything.",
         ),
         (once, "The weights are not those of a mean: each divides what is left by the next one."),
     ]
@@ -419,6 +429,18 @@ def kneser_ney(trial: Trial) -> None:
         (
             lambda w, row, D, p: _discount(row, D)[0].get(w, 0) + _discount(row, D)[1],
             "The freed mass is shared out among all words: multiply it by P_cont of w.",
+        ),
+        (
+            lambda w, row, D, p: (
+                (row.get(w, 0) - D) / sum(row.values()) + _discount(row, D)[1] * p.get(w, 0)
+            ),
+            "From a word that was never seen here, nothing can be taken: it keeps 0, not less.",
+        ),
+        (
+            lambda w, row, D, p: (
+                _discount(row, D)[0].get(w, 0) + D / sum(row.values()) * p.get(w, 0)
+            ),
+            "D was taken off every different word, so more is freed than D over the total.",
         ),
         (
             lambda w, row, D, p: row.get(w, 0) / sum(row.values()) + _discount(row, D)[1] * p[w],
