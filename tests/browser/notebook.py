@@ -131,7 +131,8 @@ class Notebook:
     def shows_no_errors(self) -> None:
         """Neither an error nor anything of stderr, in cells and inside widgets."""
         self.settle()
-        assert self.page.locator(ERRORS).all_inner_texts() == []
+        shown = self.page.locator(ERRORS).all_inner_texts()
+        assert shown == [], "\n".join(shown)
 
     def cell(self, text: str) -> Locator:
         """The first code cell whose source contains a text."""
