@@ -5,8 +5,15 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
+import time
+from collections.abc import Callable
+from functools import cache
 
 import torch
+from torch.nn import functional as F
+
+WORK = ("training", "products", "reading")
+_CLEARLY = 1.15  # times as fast must bfloat16 be
 
 
 def best_device() -> torch.device:
@@ -25,16 +32,31 @@ def describe(device: torch.device) -> str:
     return "Apple GPU (MPS)" if device.type == "mps" else device.type.upper()
 
 
-def mixed_precision(device: torch.device) -> str:
-    """The precision of matrix products by which training on the device gains.
+def mixed_precision(device: torch.device, work: str = "training") -> str:
+    """The precision of matrix products by which a kind of work gains on the device.
 
-    "bfloat16" where the hardware has it: CUDA GPUs from compute capability 8 (Ampere) on, and CPUs
-    with AVX512-BF16 or AMX. "float16" on older CUDA GPUs, such as the T4, whose bfloat16 is
-    emulated. "float32" elsewhere: it is never wrong.
+    On GPUs it follows from their generation: "bfloat16" on CUDA GPUs from compute capability 8
+    (Ampere) on, "float16" on older ones, such as the T4, whose bfloat16 is emulated, and "float32"
+    on Apple's. A CPU without instructions for bfloat16 takes "float32". On one that has them it is
+    measured, once per process and kind of work, within about a tenth of a second: some CPUs have
+    the instructions and lose by them. bfloat16 must win clearly, so that noise does not decide.
+
+    Args:
+        device: where the work is done.
+        work: one of ``WORK``. "training": forward and backward passes in mixed precision.
+            "products": batches of square matrices, as in Muon. "reading": one token at a time,
+            whose cost is fetching the weights from memory.
+
+    Raises:
+        ValueError: there is no such work.
     """
+    if work not in WORK:
+        raise ValueError(f"work is {work!r}; expected one of {', '.join(WORK)}.")
     if device.type == "cuda":
         return "bfloat16" if torch.cuda.get_device_capability(device) >= (8, 0) else "float16"
-    return "bfloat16" if device.type == "cpu" and _cpu_has_bfloat16() else "float32"
+    if device.type != "cpu" or not _cpu_has_bfloat16():
+        return "float32"
+    return _faster_on_this_cpu(work)
 
 
 def can_compile(device: torch.device) -> bool:
@@ -55,3 +77,42 @@ def _cpu_has_bfloat16() -> bool:
     # PyTorch tells it in functions that are not part of its public interface and may go away.
     names = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
     return any(getattr(torch.cpu, name, bool)() for name in names)
+
+
+@cache
+def _faster_on_this_cpu(work: str) -> str:
+    """ "bfloat16" or "float32", by the shortest of a few runs of each, in turns."""
+    runs = {name: _piece_of(work, getattr(torch, name)) for name in ("float32", "bfloat16")}
+    shortest = dict.fromkeys(runs, float("inf"))
+    for run in runs.values():
+        run()  # the first call also prepares the kernels
+    end = time.perf_counter() + 0.1
+    for turn in range(30):
+        for name, run in runs.items():
+            began = time.perf_counter()
+            run()
+            shortest[name] = min(shortest[name], time.perf_counter() - began)
+        if turn >= 2 and time.perf_counter() > end:
+            break
+    wins = shortest["float32"] > _CLEARLY * shortest["bfloat16"]
+    return "bfloat16" if wins else "float32"
+
+
+def _piece_of(work: str, dtype: torch.dtype) -> Callable[[], object]:
+    """A small piece of the work in this precision. Zeros take as long as other numbers."""
+    if work == "products":
+        squares = torch.zeros(6, 192, 192, dtype=dtype)
+        return lambda: torch.baddbmm(squares, squares @ squares.mT, squares)
+    if work == "reading":
+        weights = [torch.zeros(1536, 384, dtype=dtype) for _ in range(8)]
+        x = torch.zeros(1, 384, dtype=dtype)
+        return lambda: [F.linear(x, weight) for weight in weights]
+    x = torch.zeros(1024, 192)
+    up, down = (torch.zeros(*shape, requires_grad=True) for shape in ((768, 192), (192, 768)))
+
+    def step() -> None:
+        with torch.autocast("cpu", torch.bfloat16, enabled=dtype == torch.bfloat16):
+            out = F.linear(F.relu(F.linear(x, up)), down)
+        torch.autograd.grad(out.float().sum(), (up, down))
+
+    return step

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
+import time
 
 import pytest
 import torch
 
-from helpers.device import best_device, can_compile, describe, mixed_precision
+from helpers import device as devices
+from helpers.device import WORK, best_device, can_compile, describe, mixed_precision
 
 CPU, CUDA, MPS = map(torch.device, ("cpu", "cuda", "mps"))
 
@@ -29,13 +31,50 @@ def test_the_precision_of_a_gpu(monkeypatch, expected, capabilities):
 
 @pytest.mark.parametrize("avx", [True, False, None])
 @pytest.mark.parametrize("amx", [True, False, None])
-def test_the_precision_of_a_cpu(monkeypatch, avx, amx):
+@pytest.mark.parametrize("faster", ["bfloat16", "float32"])
+def test_the_precision_of_a_cpu(monkeypatch, avx, amx, faster):
     """None stands for a PyTorch that cannot tell."""
     for name, answer in (("_is_avx512_bf16_supported", avx), ("_is_amx_tile_supported", amx)):
         monkeypatch.setattr(torch.cpu, name, lambda answer=answer: answer, raising=False)
         if answer is None:
             monkeypatch.delattr(torch.cpu, name)
-    assert mixed_precision(CPU) == ("bfloat16" if avx or amx else "float32")
+    asked = []
+    monkeypatch.setattr(devices, "_faster_on_this_cpu", lambda work: asked.append(work) or faster)
+    assert mixed_precision(CPU, "reading") == (faster if avx or amx else "float32")
+    assert asked == (["reading"] if avx or amx else [])
+
+
+@pytest.mark.parametrize(
+    ("float32", "bfloat16", "expected"),
+    [(0.004, 0.001, "bfloat16"), (0.001, 0.004, "float32"), (0.002, 0.002, "float32")],
+)
+def test_a_cpu_is_timed_once_for_each_kind_of_work(monkeypatch, float32, bfloat16, expected):
+    seconds, runs = {torch.float32: float32, torch.bfloat16: bfloat16}, []
+
+    def piece(work, dtype):
+        return lambda: runs.append(work) or time.sleep(seconds[dtype])
+
+    monkeypatch.setattr(devices, "_piece_of", piece)
+    monkeypatch.setattr(devices, "_cpu_has_bfloat16", lambda: True)
+    devices._faster_on_this_cpu.cache_clear()
+    try:
+        assert [mixed_precision(CPU, work) for work in WORK] == [expected] * 3
+        counted = len(runs)
+        assert mixed_precision(CPU) == expected
+        assert len(runs) == counted > 3 * 8
+    finally:
+        devices._faster_on_this_cpu.cache_clear()
+
+
+@pytest.mark.parametrize("work", WORK)
+def test_the_pieces_that_are_timed_run_in_either_precision(work):
+    for dtype in (torch.float32, torch.bfloat16):
+        devices._piece_of(work, dtype)()
+
+
+def test_an_unknown_kind_of_work_is_refused():
+    with pytest.raises(ValueError, match="work is 'dreaming'; expected one of training"):
+        mixed_precision(CPU, "dreaming")
 
 
 def test_the_precision_of_apples_gpu():

@@ -12,10 +12,11 @@ import logging
 import os
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from helpers.data import lantern_reader as reader
+from helpers.data.bpe import END_OF_TEXT
 from helpers.data.reading import DATA_FOLDER, RESTORE, CorpusError, read_bytes, read_text
 
 TINY_SHAKESPEARE_URL = (
@@ -155,6 +156,26 @@ def lantern_reader() -> Corpus:
     )
     parts = reader.part_of_each([story.id for story in stories])
     return Corpus("lantern_reader", documents, tuple(parts.values()))
+
+
+def lantern_stories() -> Corpus:
+    """The stories of ``lantern_reader`` and the tales of ``lantern_bay``: what the GPT reads.
+
+    Each document keeps its part (4,536 are trained on), and ``END_OF_TEXT`` stands between two of
+    them: one token, if the tokenizer has it as a special token and encodes with ``special=True``.
+    ``book`` has the corpus's name before it, such as "lantern_reader/05".
+
+    Raises:
+        CorpusError: a data folder is missing or damaged.
+    """
+    corpora = lantern_reader(), lantern_bay()
+    documents = tuple(
+        replace(document, book=f"{corpus.name}/{document.book}")
+        for corpus in corpora
+        for document in corpus.documents
+    )
+    parts = tuple(part for corpus in corpora for part in corpus.parts)
+    return Corpus("lantern_stories", documents, parts, separator=END_OF_TEXT)
 
 
 def python_docs() -> Corpus:

@@ -124,7 +124,7 @@ class Muon(torch.optim.Optimizer):
         momenta = [self.state[p]["momentum_buffer"] for p in matrices]
         torch._foreach_lerp_(momenta, gradients, 1 - mu)
         updates = torch._foreach_lerp(gradients, momenta, mu) if group["nesterov"] else momenta
-        precision = self.precision or mixed_precision(matrices[0].device)
+        precision = self.precision or mixed_precision(matrices[0].device, "products")
         dtype = torch.bfloat16 if precision == "bfloat16" else torch.float32
         tall = [p.shape[0] > p.shape[1] for p in matrices]
         wide = torch.stack([u.mT if t else u for u, t in zip(updates, tall, strict=True)])

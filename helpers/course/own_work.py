@@ -1,0 +1,170 @@
+"""What a student has written in one notebook, kept for the next ones.
+
+The GPT of notebook 12 is trained in 13 and speaks in 14. So a right answer can be kept: its source
+goes into ``work/own/``, which git ignores, and a later notebook gets it back from there. Who has
+kept nothing goes on with the course's version.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from helpers.course.checks.lab import Task
+from helpers.course.claims import claims_are_checked
+from helpers.course.environment import find_root
+from helpers.files import write_whole
+
+OWN_GPT, SHIPPED_GPT = Path("work/my_gpt"), Path("data/checkpoints/lantern_stories_gpt")
+
+
+def keep(task: Task, answer: Any, folder: Path | None = None) -> None:
+    """Keep a right answer for later notebooks, and say so; the course's own is not kept.
+
+    Args:
+        task: whose answer it is.
+        answer: what the task's check handed back: a function, or a class with methods.
+        folder: ``work/own`` of the course if None.
+    """
+    if answer is task.fallback:
+        print(f"{task.name}: later notebooks will use the course's version, too.")
+        return
+    path = _path(task, folder)
+    try:
+        text = source_with_imports(answer)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text.encode())
+    except (ValueError, OSError) as error:
+        print(f"{task.name} could not be kept for later notebooks: {error}")
+    else:
+        print(f"{task.name}: yours is kept for later notebooks, in {path.parent.name}/{path.name}.")
+
+
+def recall(task: Task, folder: Path | None = None) -> Any:
+    """The kept answer to a task, if it is there and still right; else the course's own.
+
+    Args:
+        task: whose answer is asked for.
+        folder: as for ``keep``.
+    """
+    path, name = _path(task, folder), _name(task.fallback)
+    if not path.is_file():
+        print(f"{name}: the course's version ({path.parent.name}/{path.name} is not there).")
+        return task.fallback
+    space: dict[str, Any] = {"__name__": "own_work"}
+    try:
+        source = path.read_text(encoding="utf-8")
+        linecache.cache[str(path)] = (len(source), None, source.splitlines(True), str(path))
+        exec(compile(source, str(path), "exec"), space)
+        answer = space[_kept_name(source)]
+        verdict = task.judge(answer)
+        problem = "" if verdict.right else "it does not pass its check any more"
+    except Exception as error:  # whatever a student's file can do
+        problem = f"{type(error).__name__}: {error}"
+    if problem:
+        print(f"{name}: the course's version, because {path.name} cannot be used ({problem}).")
+        return task.fallback
+    print(f"{name}: your own, from {path.parent.name}/{path.name}.")
+    return answer
+
+
+def find_gpt() -> Path:
+    """The folder of the GPT to read, and a sentence that says which it is.
+
+    It is the one that notebook 13 has left in ``work/my_gpt``, where there is one. Else, and where
+    the tests look on, it is the one that ships with the course.
+    """
+    root = find_root()
+    own, shipped = root / OWN_GPT, root / SHIPPED_GPT
+    if (own / "config.json").is_file() and not claims_are_checked():
+        print(f"Your own GPT, from {OWN_GPT}.")
+        return own
+    print(f"The GPT that ships with the course, from {SHIPPED_GPT}.")
+    return shipped
+
+
+def source_with_imports(answer: Any) -> str:
+    """The source of a function or class, after what it needs: imports, constants, functions.
+
+    Raises:
+        ValueError: the source cannot be found, or uses something that cannot be written down.
+    """
+    needed: dict[str, str] = {}
+    _add(_name(answer), answer, needed)
+    return "\n\n\n".join(needed.values()) + "\n"
+
+
+def _add(name: str, value: Any, needed: dict[str, str]) -> None:
+    if name in needed:
+        return
+    if isinstance(value, ModuleType):
+        needed[name] = f"import {value.__name__} as {name}"
+        return
+    if isinstance(value, int | float | str | bool | None):
+        needed[name] = f"{name} = {value!r}"
+        return
+    home = getattr(value, "__module__", None)
+    if home and home not in ("__main__", "own_work"):
+        needed[name] = f"from {home} import {_name(value)} as {name}"
+        return
+    source, space = _source(value)
+    needed[name] = ""  # so that a function that calls itself does not come twice
+    for used in sorted(_names(source)):
+        if used in space and used != name:
+            _add(used, space[used], needed)
+    del needed[name]  # behind what it needs
+    needed[name] = source
+
+
+def _source(value: Any) -> tuple[str, Mapping[str, Any]]:
+    """The source of what was defined in a cell, and the names that it can see."""
+    function = next(_functions(value), None)
+    if function is None:
+        raise ValueError(f"{_name(value)} is neither a function nor a class with methods.")
+    lines = linecache.getlines(function.__code__.co_filename)
+    name = _name(value)
+    for node in ast.walk(ast.parse("".join(lines))) if lines else ():
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name:
+            source = ast.get_source_segment("".join(lines), node)
+            if source and not node.col_offset:
+                return source, function.__globals__
+    raise ValueError(f"the cell that defines {name} was not found: run it once more, then this.")
+
+
+def _functions(value: Any) -> Iterator[FunctionType]:
+    if isinstance(value, FunctionType):
+        yield value
+    elif isinstance(value, type):
+        yield from (part for part in vars(value).values() if isinstance(part, FunctionType))
+
+
+def _names(source: str) -> set[str]:
+    """All global names that a source looks up."""
+
+    def of(code: CodeType) -> Iterator[str]:
+        yield from code.co_names
+        for part in code.co_consts:
+            if isinstance(part, CodeType):
+                yield from of(part)
+
+    return set(of(compile(source, "<kept>", "exec")))
+
+
+def _kept_name(source: str) -> str:
+    last = ast.parse(source).body[-1]
+    if not isinstance(last, ast.ClassDef | ast.FunctionDef):
+        raise ValueError("its last definition is no function and no class")
+    return last.name
+
+
+def _name(value: Any) -> str:
+    return getattr(value, "__name__", type(value).__name__)
+
+
+def _path(task: Task, folder: Path | None) -> Path:
+    folder = find_root() / "work" / "own" if folder is None else folder
+    return folder / f"{task.lab.name}_{task.name}.py"

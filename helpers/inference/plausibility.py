@@ -1,0 +1,74 @@
+"""Does a model find the true way to go on likelier than a false one? Scores of minimal pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from helpers.data.minimal_pairs import MinimalPair
+from helpers.evaluating import evaluating
+
+
+class Tokenizer(Protocol):
+    """What is needed of a tokenizer: the ids (N,) of a text."""
+
+    def encode(self, text: str) -> Tensor:
+        """The ids (N,) of a text."""
+        ...
+
+
+Scorer = Callable[[Sequence[Tensor]], Sequence[Tensor]]
+
+
+def text_log_probs(model: nn.Module, texts: Sequence[Tensor], batch_size: int = 32) -> list[Tensor]:
+    """Log-probabilities (N - 1,) in nats of each text's tokens after its first, text by text.
+
+    Args:
+        model: a causal language model, tokens (B, T) -> logits (B, T, V).
+        texts: ids (N,) each, two or more, of any lengths. Short ones are padded behind their end,
+            where a causal model does not look.
+        batch_size: how many are read at once.
+    """
+    device = next(model.parameters()).device
+    found: list[Tensor] = [torch.empty(0)] * len(texts)
+    order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+    with evaluating(model):
+        for first in range(0, len(order), batch_size):
+            rows = order[first : first + batch_size]
+            tokens = nn.utils.rnn.pad_sequence([texts[i] for i in rows], batch_first=True)
+            tokens = tokens.to(device)
+            logits = model(tokens[:, :-1]).float()  # (B, T, V)
+            costs = F.cross_entropy(logits.transpose(1, 2), tokens[:, 1:], reduction="none").cpu()
+            for i, row in zip(rows, costs, strict=True):
+                found[i] = -row[: len(texts[i]) - 1]
+    return found
+
+
+def right_choices(
+    pairs: Sequence[MinimalPair], tokenizer: Tokenizer, begin: int, scorer: Scorer
+) -> Tensor:
+    """For each minimal pair, whether the story's own continuation is the likelier: bool (N,).
+
+    Args:
+        pairs: to decide.
+        tokenizer: the model's.
+        begin: the token that every text begins with.
+        scorer: texts -> the log-probabilities of their tokens after the first, such as
+            ``partial(text_log_probs, model)``.
+    """
+    contexts = [torch.cat([torch.tensor([begin]), tokenizer.encode(p.context)]) for p in pairs]
+    ends = [pair.right for pair in pairs] + [pair.wrong for pair in pairs]
+    texts = [
+        torch.cat([context, tokenizer.encode(end)])
+        for context, end in zip(contexts * 2, ends, strict=True)
+    ]
+    of_end = [
+        float(log_probs[len(context) - 1 :].sum())
+        for context, log_probs in zip(contexts * 2, scorer(texts), strict=True)
+    ]
+    right, wrong = torch.tensor(of_end).view(2, -1)
+    return right > wrong
