@@ -11,7 +11,7 @@ import ast
 import linecache
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from helpers.course.checks.lab import Task
@@ -102,14 +102,14 @@ def _add(name: str, value: Any, needed: dict[str, str]) -> None:
     if name in needed:
         return
     if isinstance(value, ModuleType):
-        needed[name] = f"import {value.__name__} as {name}"
+        needed[name] = _without_alias(f"import {value.__name__} as {name}")
         return
     if isinstance(value, int | float | str | bool | None):
         needed[name] = f"{name} = {value!r}"
         return
     home = getattr(value, "__module__", None)
     if home and home not in ("__main__", "own_work"):
-        needed[name] = f"from {home} import {_name(value)} as {name}"
+        needed[name] = _without_alias(f"from {home} import {_name(value)} as {name}")
         return
     source, space = _source(value)
     needed[name] = ""  # so that a function that calls itself does not come twice
@@ -118,6 +118,11 @@ def _add(name: str, value: Any, needed: dict[str, str]) -> None:
             _add(used, space[used], needed)
     del needed[name]  # behind what it needs
     needed[name] = source
+
+
+def _without_alias(line: str) -> str:
+    *_, last, _, alias = line.split()
+    return line.removesuffix(f" as {alias}") if last == alias else line
 
 
 def _source(value: Any) -> tuple[str, Mapping[str, Any]]:
@@ -143,15 +148,8 @@ def _functions(value: Any) -> Iterator[FunctionType]:
 
 
 def _names(source: str) -> set[str]:
-    """All global names that a source looks up."""
-
-    def of(code: CodeType) -> Iterator[str]:
-        yield from code.co_names
-        for part in code.co_consts:
-            if isinstance(part, CodeType):
-                yield from of(part)
-
-    return set(of(compile(source, "<kept>", "exec")))
+    """All names that a source looks up, the local ones among them."""
+    return {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
 
 
 def _kept_name(source: str) -> str:
