@@ -118,7 +118,10 @@ def build(preset: dict[str, Any], vocabulary: int, seed: int, **changes: Any) ->
 
 def run(training: Training, text: Text, seed: int, points: int = 10) -> dict[str, Any]:
     """Train to the end: the curve, the final figures on the test part, and ten stories."""
-    marks = {max(1, round(training.steps * share**2)) for share in torch.linspace(0.2, 1, points)}
+    marks = {
+        max(1, round(training.steps * share**2))
+        for share in torch.linspace(0.2, 1, points).tolist()
+    }
     curve, losses = [], []
     for record in training:
         losses.append(record.loss)
