@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import linecache
 import os
+import symtable
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import mkdtemp
@@ -138,7 +139,7 @@ def _add(name: str, value: Any, needed: dict[str, str]) -> None:
         needed[name] = f"{name} = {value!r}"
         return
     home = getattr(value, "__module__", None)
-    if home and home not in ("__main__", "own_work"):
+    if home and home not in ("__main__", "own_work") and hasattr(value, "__name__"):
         needed[name] = _without_alias(f"from {home} import {_name(value)} as {name}")
         return
     source, space = _source(value)
@@ -178,8 +179,16 @@ def _functions(value: Any) -> Iterator[FunctionType]:
 
 
 def _names(source: str) -> set[str]:
-    """All names that a source looks up, the local ones among them."""
-    return {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+    """The names that a source looks up outside of itself; its local ones are not among them."""
+    tables, found = [symtable.symtable(source, "own_work", "exec")], set()
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        for symbol in table.get_symbols():
+            outermost = table.get_type() == "module" and not symbol.is_assigned()
+            if symbol.is_referenced() and (symbol.is_global() or outermost):
+                found.add(symbol.get_name())
+    return found
 
 
 def _kept_name(source: str) -> str:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
 
+from helpers.course.checks.devices import OneDevice
 from helpers.models.blocks import PostNormBlock
 from helpers.models.convolution import AutoregressiveLM, CausalConvolutionLM
 from helpers.models.gpt import GPT, GPTConfig
@@ -39,16 +38,6 @@ MODELS = {
     "window": lambda: WindowLM(V, 3, D, D),
     "averaging": lambda: AveragingLM(V, 3, D, D),
 }
-
-
-class OneDevice(TorchDispatchMode):
-    """Refuses to mix devices, as a GPU does; on "meta" a few operations would let it pass."""
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        given = [t for t in tree_leaves((args, kwargs)) if isinstance(t, Tensor) and t.dim()]
-        if len({t.device for t in given}) > 1 and "copy" not in func.name():
-            raise RuntimeError(f"{func} got tensors on more than one device.")
-        return func(*args, **(kwargs or {}))
 
 
 @pytest.mark.parametrize("name", list(MODELS))

@@ -1,0 +1,63 @@
+"""What a student wrote is kept with what it needs, and nothing else."""
+
+import linecache
+
+import pytest
+import torch
+
+from helpers.course import own_work
+
+CELL = """\
+import math
+import torch
+from torch import nn
+
+
+HALF = 0.5
+model = nn.Linear(2, 2)
+x = torch.zeros(3)
+
+
+def scale(x):
+    return HALF * math.sqrt(x)
+
+
+class Net(nn.Module):
+    def __init__(self, D):
+        super().__init__()
+        self.layer = nn.Linear(D, D)
+
+    def forward(self, x):
+        model = self.layer
+        return scale(4.0) * model(x)
+"""
+
+
+def cell_of(source, tmp_path):
+    """The names that a cell of a notebook defines."""
+    name = str(tmp_path / "cell.py")
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    space = {"__name__": "__main__"}
+    exec(compile(source, name, "exec"), space)
+    return space
+
+
+def test_a_class_is_kept_with_what_it_looks_up(tmp_path):
+    source = own_work.source_with_imports(cell_of(CELL, tmp_path)["Net"])
+    space = {"__name__": "own_work"}
+    exec(source, space)
+    net, x = space["Net"](2), torch.randn(3, 2)
+    assert torch.equal(net(x), net.layer(x))
+
+
+def test_a_local_name_is_not_the_notebooks_variable(tmp_path):
+    """The notebook's ``model`` is no source, and could not be written down."""
+    source = own_work.source_with_imports(cell_of(CELL, tmp_path)["Net"])
+    assert "HALF = 0.5" in source
+    assert "\nmodel = nn" not in source
+
+
+def test_a_model_that_is_used_cannot_be_kept(tmp_path):
+    cell = CELL + "\n\ndef f(y):\n    return model(y)\n"
+    with pytest.raises(ValueError, match="neither a function nor a class"):
+        own_work.source_with_imports(cell_of(cell, tmp_path)["f"])
