@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 
 import torch
 from torch import Tensor, nn
@@ -58,7 +59,10 @@ def cut(trial: Trial) -> None:
         begins = torch.tensor(starts)
         got = trial.call(tokens, begins, T, given=given)
         expected = _cut(tokens, begins, T)
-        wrong = [(slip(tokens, begins, T), words) for slip, words in slips]
+        wrong = []
+        for slip, words in slips:
+            with suppress(IndexError, RuntimeError):  # some look beyond the text's end
+                wrong.append((slip(tokens, begins, T), words))
         rule = "inputs and targets by hand" if T == 3 else "and of any length"
         trial.equals(got, expected, rule, hint, slips=wrong, given=given)
 
@@ -120,8 +124,7 @@ def train_step(trial: Trial) -> None:
         for wrong, words in (
             (_grows, loud),
             (_loss_after, late),
-            (_unclipped, "clip_grad_norm_ stands between backward and step."),
-            (_clipped_late, "You clip after the step, when the update has been made already."),
+            (_unclipped, "clip_grad_norm_ stands between backward and step; later is too late."),
             (_summed, "The loss is the mean over all B T predictions, not their sum."),
         ):
             losses_of_slip, weight_of_slip = three_steps(wrong, clip)
@@ -137,7 +140,7 @@ def train_step(trial: Trial) -> None:
         )
 
 
-def _variant(*, zero: bool = True, clip: str = "before", after: bool = False, total: bool = False):
+def _variant(*, zero: bool = True, clip: bool = True, after: bool = False, total: bool = False):
     def step(model, optimizer, inputs, targets, most):
         def loss_of():
             kind = "sum" if total else "mean"
@@ -148,19 +151,16 @@ def _variant(*, zero: bool = True, clip: str = "before", after: bool = False, to
         if zero:
             optimizer.zero_grad()
         loss.backward()
-        if clip == "before":
+        if clip:
             nn.utils.clip_grad_norm_(model.parameters(), most)
         optimizer.step()
-        if clip == "late":
-            nn.utils.clip_grad_norm_(model.parameters(), most)
         return (loss_of() if after else loss).item()
 
     return step
 
 
 _grows, _loss_after = _variant(zero=False), _variant(after=True)
-_unclipped, _clipped_late = _variant(clip="never"), _variant(clip="late")
-_summed = _variant(total=True)
+_unclipped, _summed = _variant(clip=False), _variant(total=True)
 
 
 def _rate(step: int, steps: int, warmup: int) -> float:
