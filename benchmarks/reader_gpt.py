@@ -7,8 +7,9 @@ that the preset laptop took), laptop (three seeds), long (the preset laptop_long
 once), sizes (widths from 32 to 256 at the laptop's tokens), vocabulary (from 512 to 4,096 tokens)
 and copying (changes that were to make the model look back for names earlier).
 
-Every run is measured on the validation part as it goes: bits per byte, and the share of minimal
-pairs that it decides rightly (``helpers.data.minimal_pairs``), which chance gets half right. What
+Every run is measured on the Reader's validation stories as it goes, each read from its beginning:
+bits per byte, and the share of minimal pairs that it decides rightly
+(``helpers.data.minimal_pairs``), which chance gets half right. What
 is finished is measured on the test part, too, and writes ten stories from ten seeds. Writes
 benchmarks/results/reader_gpt.json, part by part; run it on a machine that does nothing else, since
 seconds are recorded.
@@ -37,9 +38,7 @@ from helpers.data.lantern_reader import read_stories
 from helpers.data.minimal_pairs import KINDS, MEN, WOMEN, minimal_pairs
 from helpers.device import best_device, describe, mixed_precision
 from helpers.inference.cached_predictor import CachedPredictor
-from helpers.inference.evaluation import score
-from helpers.inference.neural_predictor import RecurrentPredictor
-from helpers.inference.plausibility import right_choices, text_log_probs
+from helpers.inference.plausibility import bits_per_byte, right_choices, text_log_probs
 from helpers.inference.rules import Rules
 from helpers.inference.sampling import sample
 from helpers.learning import checkpoints
@@ -83,11 +82,28 @@ def pairs_right(text: Text, part: str, scorer: Callable) -> dict[str, float]:
     }
 
 
-def measured(model: nn.Module, text: Text, part: str = "validation") -> dict[str, float]:
-    """Bits per byte of a part, and what share of its minimal pairs the model decides rightly."""
-    bits = {"bits_per_byte": text.bits_per_byte(model, part)}
-    found = {**bits, **pairs_right(text, part, partial(text_log_probs, model))}
+def whole_stories(text: Text, part: str) -> tuple[list[Tensor], list[str]]:
+    """The Reader's stories of a part: their tokens between two marks, and their text."""
+    mark = torch.tensor([text.tokenizer.special_ids[END_OF_TEXT]])
+    documents = [
+        document.text
+        for document in getattr(text.corpus, f"{part}_documents")
+        if document.book.startswith("lantern_reader")
+    ]
+    return [torch.cat([mark, text.tokenizer.encode(d), mark]) for d in documents], documents
+
+
+def measured_by(scorer: Callable, text: Text, part: str = "validation") -> dict[str, float]:
+    """Bits per byte of a part, and what share of its minimal pairs is decided rightly."""
+    tokens, documents = whole_stories(text, part)
+    found = {"bits_per_byte": bits_per_byte(scorer(tokens), documents)}
+    found |= pairs_right(text, part, scorer)
     return {name: round(value, 4) for name, value in found.items()}
+
+
+def measured(model: nn.Module, text: Text, part: str = "validation") -> dict[str, float]:
+    """The same of a neural language model."""
+    return measured_by(partial(text_log_probs, model), text, part)
 
 
 def build(preset: dict[str, Any], vocabulary: int, seed: int, **changes: Any) -> Training:
@@ -174,27 +190,22 @@ def long(options: argparse.Namespace, _: dict) -> list[dict]:
 def baselines(options: argparse.Namespace, results: dict) -> dict[str, Any]:
     """Kneser-Ney by n, and an LSTM in the time of the preset laptop."""
     text, found = text_of(V), {"Kneser-Ney": []}
-    end = text.tokenizer.special_ids[END_OF_TEXT]
-    validation = text.encode(text.corpus.validation)
-    raw = text.corpus.validation.replace(END_OF_TEXT, "\n\n\n")
     for n in (2, 3, 4, 5, 6):
         began = time.perf_counter()
         model = ModifiedKneserNey(n).fit(text.train, text.tokenizer.vocab_size)
         row = {"n": n, "seconds": round(time.perf_counter() - began, 2)}
-        row["bits_per_byte"] = round(score(model, validation, raw).bits_per_byte, 4)
 
         def scorer(texts: Sequence[Tensor], model: ModifiedKneserNey = model) -> list[Tensor]:
-            return [model.log_probs(t)[1:] for t in texts]
+            return [model.log_probs(tokens)[1:] for tokens in texts]
 
-        row |= {name: round(v, 4) for name, v in pairs_right(text, "validation", scorer).items()}
-        found["Kneser-Ney"].append(row)
-        print(row, flush=True)
+        found["Kneser-Ney"].append({**row, **measured_by(scorer, text)})
+        print(found["Kneser-Ney"][-1], flush=True)
     budget = results["laptop"][0]["seconds"]
     trial = train_lstm(text, 25, LSTM_RATES[0], 0)[1]
     steps = int(budget / (trial / 25))
-    tuning = [lstm(text, end, steps, rate, 100) for rate in LSTM_RATES]
+    tuning = [lstm(text, steps, rate, 100) for rate in LSTM_RATES]
     rate = min(tuning, key=lambda row: row["bits_per_byte"])["rate"]
-    runs = [lstm(text, end, steps, rate, seed) for seed in range(options.seeds)]
+    runs = [lstm(text, steps, rate, seed) for seed in range(options.seeds)]
     return {**found, "LSTM, tuning": tuning, "LSTM": runs}
 
 
@@ -208,14 +219,10 @@ def train_lstm(text: Text, steps: int, rate: float, seed: int) -> tuple[nn.Modul
     return model, training.seconds
 
 
-def lstm(text: Text, end: int, steps: int, rate: float, seed: int) -> dict[str, Any]:
+def lstm(text: Text, steps: int, rate: float, seed: int) -> dict[str, Any]:
     model, seconds = train_lstm(text, steps, rate, seed)
-    raw = text.corpus.validation.replace(END_OF_TEXT, "\n\n\n")
-    bits = score(RecurrentPredictor(model, end), text.encode(text.corpus.validation), raw)
     row = {"rate": rate, "seed": seed, "steps": steps, "seconds": round(seconds, 1)}
-    row |= {"parameters": sum(p.numel() for p in model.parameters())}
-    row |= {"bits_per_byte": round(bits.bits_per_byte, 4)}
-    row |= pairs_right(text, "validation", partial(text_log_probs, model))
+    row |= {"parameters": sum(p.numel() for p in model.parameters()), **measured(model, text)}
     print(row, flush=True)
     return row
 
