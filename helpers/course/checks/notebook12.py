@@ -76,6 +76,8 @@ def MyGPT(trial: Trial) -> None:
             trial.equals(got, _logits(model, tokens), rule, hint, slips=slips, given=given)
     model = _fresh(trial, V, T, D, True).float().to("meta")
     tokens = torch.zeros(2, T, dtype=torch.long, device="meta")
+    warm = own.MyGPT(V, D, [], nn.LayerNorm(D), nn.Embedding(T, D)).to("meta")
+    on_meta(lambda: warm(tokens))  # the first use of "meta" imports much, which takes its time
     hint = "Some tensor is made on the CPU on the way: torch.arange(..., device=tokens.device)."
     given = "model and tokens on a second device, as on a GPU"
     got = trial.run(lambda: on_meta(lambda: model(tokens)), given=given, hint=hint)
