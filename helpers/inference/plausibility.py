@@ -1,7 +1,8 @@
-"""Does a model find the true way to go on likelier than a false one? Scores of minimal pairs."""
+"""What a model makes of whole stories: their bits per byte, and their minimal pairs."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -46,6 +47,15 @@ def text_log_probs(model: nn.Module, texts: Sequence[Tensor], batch_size: int = 
             for i, row in zip(rows, costs, strict=True):
                 found[i] = -row[: len(texts[i]) - 1]
     return found
+
+
+def bits_per_byte(log_probs: Sequence[Tensor], documents: Sequence[str]) -> float:
+    """Bits per byte of documents, from the log-probabilities of their tokens and of their ends.
+
+    Each end counts as three bytes, those of the two blank lines that stand between documents.
+    """
+    nats = -sum(float(row.double().sum()) for row in log_probs)
+    return nats / math.log(2) / sum(len(text.encode("utf-8")) + 3 for text in documents)
 
 
 def right_choices(

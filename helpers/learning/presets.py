@@ -1,4 +1,7 @@
-"""The settings of the command ``helpers.learning.pretrain``: three presets in one table."""
+"""The presets of the course's GPT: sizes and settings for a laptop, a T4 and a large GPU.
+
+Notebook 13 and the command ``helpers.learning.pretrain`` take them from here.
+"""
 
 from __future__ import annotations
 
@@ -6,33 +9,45 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-# A batch is that of all processes together.
+import torch
+
+# A batch is that of all processes together. ``benchmarks/reader_gpt.py`` is the study behind it.
 _TABLE = (
-    # option, what it is, and its value in the presets tiny (for tests), laptop and gpu
-    ("layers", "blocks, L", 2, 2, 6),
-    ("heads", "heads of attention, H", 2, 4, 6),
-    ("width", "width of the model, D", 16, 128, 384),
-    ("last_tokens", "how many of the last tokens are embedded", 1, 3, 1),
-    ("ngrams", "longest n-gram with a hashed embedding; 1 for none", 1, 1, 1),
-    ("ngram_dropout", "share of the n-grams left out in training", 0.0, 0.0, 0.0),
-    ("dropout", "share set to zero in training", 0.1, 0.0, 0.2),
-    ("length", "tokens of a window, T", 16, 256, 256),
-    ("batch", "windows of a batch, B", 4, 8, 64),
-    ("accumulate", "batches of a step", 1, 1, 1),
-    ("steps", "steps of the whole run", 40, 740, 2500),
-    ("learning_rate", "highest rate of AdamW and SparseAdam", 3e-3, 3e-2, 3e-3),
-    ("muon_rate", "highest rate of Muon", 0.02, 0.05, 0.02),
-    ("weight_decay", "of Muon and AdamW, on matrices", 0.0, 0.0, 0.01),
-    ("warmup", "steps in which the rates rise", 2, 10, 100),
-    ("decay", "share of the steps, at the end, in which they fall", 1.0, 1.0, 1.0),
-    ("save_every", "steps between two checkpoints", 10, 250, 250),
-    ("precision", "float32, bfloat16, float16 or auto", "float32", "auto", "auto"),
-    ("compile", "run through torch.compile where possible", False, False, True),
+    # option, what it is, and its value in the presets tiny (for tests), laptop, laptop_long,
+    # t4 and gpu
+    ("layers", "blocks, L", 2, 4, 6, 6, 6),
+    ("heads", "heads of attention, H", 2, 4, 6, 8, 6),
+    ("width", "width of the model, D", 16, 128, 192, 256, 384),
+    ("dropout", "share set to zero in training", 0.1, 0.0, 0.1, 0.1, 0.2),
+    ("length", "tokens of a window, T", 16, 320, 320, 320, 320),
+    ("batch", "windows of a batch, B", 4, 8, 8, 32, 64),
+    ("accumulate", "batches of a step", 1, 1, 1, 1, 1),
+    ("steps", "steps of the whole run", 40, 800, 16000, 3000, 3000),
+    ("learning_rate", "highest rate of AdamW", 3e-3, 1e-2, 1e-2, 1e-2, 5e-3),
+    ("muon_rate", "highest rate of Muon", 0.02, 0.03, 0.03, 0.03, 0.03),
+    ("weight_decay", "of Muon and AdamW, on matrices", 0.0, 0.0, 0.1, 0.1, 0.1),
+    ("warmup", "steps in which the rates rise", 2, 20, 50, 50, 50),
+    ("decay", "share of the steps, at the end, in which they fall", 1.0, 1.0, 1.0, 1.0, 1.0),
+    ("save_every", "steps between two checkpoints", 10, 200, 500, 250, 250),
+    ("precision", "float32, bfloat16, float16 or auto", "float32", *["auto"] * 4),
+    ("stored", "precision of the stored weights", "float32", *["bfloat16"] * 4),
+    ("compile", "run through torch.compile where possible", False, False, False, True, True),
 )
 PRESETS: dict[str, dict[str, Any]] = {
     name: {row[0]: row[column] for row in _TABLE}
-    for column, name in enumerate(("tiny", "laptop", "gpu"), start=2)
+    for column, name in enumerate(("tiny", "laptop", "laptop_long", "t4", "gpu"), start=2)
 }
+
+
+def preset_for(device: torch.device) -> str:
+    """The name of the preset that a device deserves.
+
+    "gpu" on CUDA GPUs with units for bfloat16 (compute capability 8 and later), "t4" on older ones
+    and on Apple's GPU, "laptop" on a CPU.
+    """
+    if device.type == "cuda":
+        return "gpu" if torch.cuda.get_device_capability(device) >= (8, 0) else "t4"
+    return "t4" if device.type == "mps" else "laptop"
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
@@ -42,16 +57,17 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         description="Train a GPT on a text; called again, it goes on from the last checkpoint. "
         "Under torchrun, on several devices.",
     )
-    text = "lantern_bay, tiny_shakespeare, or the path of a UTF-8 file or of a folder of *.txt"
-    parser.add_argument("--text", default="lantern_bay", help=text)
-    parser.add_argument("--tokenizer", default="char", help="char, or bpe:N for N tokens")
+    text = "lantern_stories, lantern_reader, lantern_bay, tiny_shakespeare, or the path of a UTF-8 "
+    text += "file or of a folder of *.txt"
+    parser.add_argument("--text", default="lantern_stories", help=text)
+    parser.add_argument("--tokenizer", default="bpe:2048", help="bpe:N for N tokens, or char")
     parser.add_argument("--preset", default="laptop", choices=PRESETS)
     parser.add_argument("--folder", help="where the run lies; work/gpt_PRESET if not given")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
         "--device", choices=("cpu", "cuda", "mps"), help="the best one if not given"
     )
-    own = parser.add_argument_group("instead of the preset's value (tiny / laptop / gpu)")
+    own = parser.add_argument_group("instead of the preset's value (" + " / ".join(PRESETS) + ")")
     for name, meaning, *values in _TABLE:
         option = "--" + name.replace("_", "-")
         meaning += f" ({' / '.join(map(str, values))})"

@@ -1,11 +1,12 @@
 """The command that trains a GPT, on one device or, under torchrun, on several.
 
-    python -m helpers.learning.pretrain --text lantern_bay --preset laptop --folder work/gpt
-    torchrun --nproc_per_node 2 -m helpers.learning.pretrain --preset gpu --folder work/gpt
+    python -m helpers.learning.pretrain --preset laptop --folder work/my_gpt
+    torchrun --nproc_per_node 2 -m helpers.learning.pretrain --preset gpu --folder work/my_gpt
 
-Stopped or killed, the same command goes on from the last checkpoint. The folder then holds the
-model with its card and its tokenizer, see ``helpers.learning.checkpoints``, and in ``checkpoints``
-what is needed to go on. With several machines it must lie on a disk that they share.
+Stopped or killed, the same command goes on from the last checkpoint. In the end the folder holds
+the weights that were best on the validation part, with their card and the tokenizer, see
+``helpers.learning.checkpoints``; in ``checkpoints`` and ``best`` is what is needed to go on. With
+several machines it must lie on a disk that they share.
 """
 
 from __future__ import annotations
@@ -28,10 +29,11 @@ from tqdm import tqdm
 
 from helpers.data import corpora
 from helpers.data.batching import TextWindows
-from helpers.data.bpe import BPETokenizer
+from helpers.data.bpe import END_OF_TEXT, BPETokenizer
 from helpers.data.tokenizers import CharTokenizer
 from helpers.device import describe, mixed_precision
-from helpers.inference.evaluation import score_model
+from helpers.inference.cached_predictor import CachedPredictor
+from helpers.inference.evaluation import score
 from helpers.learning import checkpoints
 from helpers.learning.optimizers import gpt_optimizers
 from helpers.learning.presets import PRESETS, parse
@@ -39,9 +41,15 @@ from helpers.learning.processes import Place, leave, placed
 from helpers.learning.training import Record, Training
 from helpers.models.gpt import GPT, GPTConfig
 
-_MAY_CHANGE = ("save_every", "precision", "compile")  # when a run goes on
+_MAY_CHANGE = ("save_every", "precision", "compile", "stored")  # when a run goes on
 _SECONDS = 3.0  # between two lines
 _POINTS = 200  # of the training curve, at most
+CORPORA = {
+    "lantern_stories": corpora.lantern_stories,
+    "lantern_reader": corpora.lantern_reader,
+    "lantern_bay": corpora.lantern_bay,
+    "tiny_shakespeare": corpora.tiny_shakespeare,
+}
 
 
 @dataclass(frozen=True)
@@ -54,31 +62,44 @@ class Text:
 
     @classmethod
     def read(cls, name: str, tokenizer: str) -> Text:
-        """``lantern_bay``, ``tiny_shakespeare`` or a path, as ``char`` or ``bpe:N`` tokens."""
-        known = {"lantern_bay": corpora.lantern_bay, "tiny_shakespeare": corpora.tiny_shakespeare}
-        corpus = known[name]() if name in known else corpora.from_path(name)
+        """One of ``CORPORA`` or a path, as ``char`` or ``bpe:N`` tokens."""
+        corpus = CORPORA[name]() if name in CORPORA else corpora.from_path(name)
         kind, _, size = tokenizer.partition(":")
-        if kind == "char" and not size:
+        if kind == "char" and not size and corpus.separator != END_OF_TEXT:
             made = CharTokenizer.train(corpus.text)
-        elif kind == "bpe" and size.isdecimal():
-            made = BPETokenizer.train(corpus.train, int(size))
-        else:
-            raise ValueError(
-                f"The tokenizer {tokenizer!r} is not known: expected char, or bpe:N with the size "
-                "of the vocabulary, such as bpe:1000."
-            )
-        return cls(corpus, made, made.encode(corpus.train))
+            return cls(corpus, made, made.encode(corpus.train))
+        if kind == "bpe" and size.isdecimal():
+            marks = [END_OF_TEXT] if corpus.separator == END_OF_TEXT else []
+            learned = BPETokenizer.train(corpus.train, int(size), special_tokens=marks)
+            return cls(corpus, learned, learned.encode(corpus.train, special=True))
+        raise ValueError(
+            f"The tokenizer {tokenizer!r} is not known here: expected bpe:N with the size of the "
+            "vocabulary, such as bpe:2048, or char for texts other than lantern_stories."
+        )
 
     @property
     def sha256(self) -> str:
         """Of the training tokens."""
         return hashlib.sha256(self.train.numpy().astype("<i4").tobytes()).hexdigest()
 
-    def bits_per_byte(self, model: GPT, part: str, length: int) -> float:
-        """What a model pays for the part "validation" or "test", in windows of T tokens."""
+    def encode(self, text: str) -> Tensor:
+        """The ids (N,) of a text, with what stands between documents as one token."""
+        if isinstance(self.tokenizer, BPETokenizer):
+            return self.tokenizer.encode(text, special=True)
+        return self.tokenizer.encode(text)
+
+    def bits_per_byte(self, model: GPT, part: str) -> float:
+        """What a model pays for the part "validation" or "test", read from its first token on.
+
+        Beyond the first window each token sees at least half a window.
+        """
         text = getattr(self.corpus, part)
-        tokens = torch.cat([self.train[-1:], self.tokenizer.encode(text)])
-        return score_model(model, tokens, length, text).bits_per_byte
+        before = self._begin() if self.corpus.separator == END_OF_TEXT else int(self.train[-1])
+        raw = corpora.without_marks(text)
+        return score(CachedPredictor(model, before), self.encode(text), raw).bits_per_byte
+
+    def _begin(self) -> int:
+        return self.tokenizer.special_ids[END_OF_TEXT]  # type: ignore[union-attr]
 
 
 class Run:
@@ -110,6 +131,7 @@ class Run:
         torch.manual_seed(options.seed + 1 + place.rank)  # every process its own dropout
         points: dict[str, list[Any]] = {"step": [], "seconds": [], "nats_per_token": []}
         self.curve = points | {"validation": []}  # pairs of a step and its bits per byte
+        self.best: list[float] = []  # its step and its bits per byte on the validation part
 
     def go(self) -> None:
         """Train to the end, from the last checkpoint on, and write the model."""
@@ -144,7 +166,7 @@ class Run:
         for warning in caught:
             lines.say(str(warning.message))
         if notes is not None:
-            self.curve = notes["curve"]
+            self.curve, self.best = notes["curve"], notes["best"]
             states, state = notes["random"], training.state_dict()
             known = place.rank < len(states)
             state["random"] = _from_hex(states[place.rank]) if known else fresh
@@ -174,22 +196,27 @@ class Run:
         states = self.place.gather(_to_hex(self.training.state_dict()["random"]))
         if self.place.rank > 0:
             return ""
-        bits = self.text.bits_per_byte(self.model, "validation", self.options.length)
-        self.curve["validation"].append([self.training.step, round(bits, 5)])
-        notes = {"curve": self.curve, "random": states}
+        bits = round(self.text.bits_per_byte(self.model, "validation"), 5)
+        self.curve["validation"].append([self.training.step, bits])
+        if not self.best or bits < self.best[1]:
+            self.best = [self.training.step, bits]
+            checkpoints.save_model(self.folder / "best", self.model, {"step": self.training.step})
+        notes = {"curve": self.curve, "best": self.best, "random": states}
         folder = self.folder / "checkpoints"
         path = checkpoints.save(folder, self.training, self._settings(), notes)
         return f"{bits:.4f} bits per byte on the validation part; saved {path.name}"
 
     def _write_model(self) -> str:
-        """Write the model with its card and its tokenizer, and say how good it is."""
-        text, training, length = self.text, self.training, self.options.length
-        bits = {p: text.bits_per_byte(self.model, p, length) for p in ("validation", "test")}
+        """Write the best weights with their card and tokenizer, and say how good they are."""
+        text, training = self.text, self.training
+        model = checkpoints.load_model(self.folder / "best")[0].to(self.place.device)
+        bits = {part: text.bits_per_byte(model, part) for part in ("validation", "test")}
         card = {
             "text": text.corpus.name,
             "tokenizer": self.options.tokenizer,
             "training_tokens": len(text.train),
             "training_tokens_sha256": text.sha256,
+            "preset": self.options.preset,
             "settings": {name: getattr(self.options, name) for name in PRESETS["tiny"]},
             "seed": self.options.seed,
             "parameters": _parameters(self.model),
@@ -199,16 +226,17 @@ class Run:
             "torch": torch.__version__,
             "tokens_seen": training.tokens,
             "seconds": round(training.seconds, 1),
+            "best_step": self.best[0],
             "bits_per_byte": {part: round(value, 5) for part, value in bits.items()},
-            "scored_in_windows_of": length,
             "curve": self.curve,
         }
-        checkpoints.save_model(self.folder, self.model, card)
+        dtype = None if self.options.stored == "float32" else getattr(torch, self.options.stored)
+        checkpoints.save_model(self.folder, model, card, dtype)
         text.tokenizer.save(self.folder / "tokenizer.json")
         return (
-            f"{training.tokens:,} tokens in {training.seconds:.0f} s; bits per byte on the "
-            f"validation part {bits['validation']:.4f}, on the test part {bits['test']:.4f}; "
-            f"the model is in {self.folder}"
+            f"{training.tokens:,} tokens in {training.seconds:.0f} s; the best weights, of step "
+            f"{self.best[0]}, have {bits['validation']:.4f} bits per byte on the validation part, "
+            f"{bits['test']:.4f} on the test part; the model is in {self.folder}"
         )
 
     def _settings(self) -> dict[str, Any]:
@@ -263,9 +291,6 @@ def _model(options: argparse.Namespace, vocab_size: int) -> GPT:
         n_heads=options.heads,
         d_model=options.width,
         dropout=options.dropout,
-        last_tokens=options.last_tokens,
-        ngrams=options.ngrams,
-        ngram_dropout=options.ngram_dropout,
     )
     return GPT(config)
 

@@ -18,6 +18,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from helpers.data import corpora
+from helpers.data.bpe import END_OF_TEXT
 from helpers.data.corpora import (
     DATA_FOLDER,
     Corpus,
@@ -431,3 +432,18 @@ def test_a_copy_of_the_file_is_read_and_checked(cache, tmp_path):
     with pytest.raises(CorpusError, match="cannot be read"):
         tiny_shakespeare(tmp_path / "missing.txt")
     assert not cache.exists()
+
+
+def test_the_gpts_text_is_the_reader_and_the_tales_with_a_mark_between_documents():
+    both, reader, tales = corpora.lantern_stories(), corpora.lantern_reader(), lantern_bay()
+    assert len(both.documents) == len(reader.documents) + len(tales.documents)
+    assert both.parts == reader.parts + tales.parts
+    assert both.train.count(END_OF_TEXT) == len(both.train_documents) - 1
+    texts = both.validation.split(END_OF_TEXT)
+    wanted = [*reader.validation_documents, *tales.validation_documents]
+    assert texts == [document.text for document in wanted]
+    assert {document.book.partition("/")[0] for document in both.documents} == {
+        "lantern_reader",
+        "lantern_bay",
+    }
+    assert corpora.without_marks(f"a{END_OF_TEXT}b") == "a\n\n\nb"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import random
 import re
@@ -12,19 +13,22 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
-from helpers.data.bpe import BPETokenizer
+from helpers.data.bpe import END_OF_TEXT, BPETokenizer
 from helpers.data.corpora import lantern_bay
 from helpers.data.tokenizers import CharTokenizer
-from helpers.inference.evaluation import score_model
+from helpers.inference.cached_predictor import CachedPredictor
+from helpers.inference.evaluation import score
 from helpers.learning import pretrain
 from helpers.learning.checkpoints import load_model
-from helpers.learning.presets import PRESETS, parse
+from helpers.learning.presets import PRESETS, parse, preset_for
 from helpers.learning.processes import Place
+from helpers.models.gpt import GPT, GPTConfig
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -48,7 +52,7 @@ def text(tmp_path_factory) -> Path:
 def run(text, folder, *more) -> int:
     """The command, in this process."""
     where = ["--text", str(text), "--folder", str(folder), "--device", "cpu"]
-    return pretrain.main([*where, "--preset", "tiny", *map(str, more)])
+    return pretrain.main([*where, "--preset", "tiny", "--tokenizer", "char", *map(str, more)])
 
 
 @pytest.fixture(scope="module")
@@ -76,8 +80,8 @@ def test_the_folder_holds_the_model_its_card_and_its_tokenizer(text, whole):
     tokenizer = CharTokenizer.load(whole / "tokenizer.json")
     assert model.vocab_size == tokenizer.vocab_size == len(set(content))
     train, validation = content[:5400], content[5400:5700]
-    tokens = tokenizer.encode(train[-1] + validation)
-    bits = score_model(model, tokens, 16, validation).bits_per_byte
+    predictor = CachedPredictor(model, int(tokenizer.encode(train[-1])))
+    bits = score(predictor, tokenizer.encode(validation), validation).bits_per_byte
     assert said["bits_per_byte"]["validation"] == pytest.approx(bits, abs=1e-4)
     assert said["curve"]["step"] == list(range(1, 41))
     assert [step for step, _ in said["curve"]["validation"]] == [10, 20, 30, 40]
@@ -98,21 +102,60 @@ def test_a_finished_run_is_not_trained_again(text, whole, tmp_path, capsys):
 
 def test_tokens_of_byte_pairs_and_options_instead_of_the_presets(text, tmp_path):
     more = ["--tokenizer", "bpe:300", "--steps", 6, "--layers", 1, "--batch", 6, "--accumulate", 2]
-    assert run(text, tmp_path, *more, "--last-tokens", 2, "--seed", 4) == 0
+    assert run(text, tmp_path, *more, "--heads", 1, "--seed", 4) == 0
     model, said = load_model(tmp_path)
     tokenizer = BPETokenizer.load(tmp_path / "tokenizer.json")
     assert model.vocab_size == tokenizer.vocab_size == 300
-    assert (model.config.n_layers, model.config.last_tokens, said["seed"]) == (1, 2, 4)
+    assert (model.config.n_layers, model.config.n_heads, said["seed"]) == (1, 1, 4)
     assert said["tokens_seen"] == 6 * 2 * 6 * 16
 
 
-def test_the_preset_for_a_gpu_has_the_size_that_it_promises():
-    options = parse(["--preset", "gpu"])
+def test_the_best_weights_are_kept_not_the_last(text, tmp_path, capsys, monkeypatch):
+    """Validation gets worse after step 20, as when a model learns its text by heart."""
+    real, found = pretrain.Text.bits_per_byte, iter([4.0, 3.0, 3.5, 3.2])
+
+    def fake(self, model, part):
+        return next(found, None) or real(self, model, part)
+
+    monkeypatch.setattr(pretrain.Text, "bits_per_byte", fake)
+    assert run(text, tmp_path) == 0
+    assert "the best weights, of step 20, have" in capsys.readouterr().out
+    assert card(tmp_path)["best_step"] == 20
+    assert weights(tmp_path) == weights(tmp_path / "best")
+    last, _ = load_model(tmp_path / "checkpoints" / "step_00000040")
+    kept, _ = load_model(tmp_path)
+    assert not torch.equal(last.embedding.weight, kept.embedding.weight)
+
+
+def test_the_courses_stories_with_their_mark_between_documents():
+    text = pretrain.Text.read("lantern_stories", "bpe:300")
+    mark = text.tokenizer.special_ids[END_OF_TEXT]
+    assert int((text.train == mark).sum()) == len(text.corpus.train_documents) - 1
+    model = GPT(GPTConfig.modern(300, max_length=64, n_layers=1, n_heads=1, d_model=8))
+    short = replace(text.corpus, documents=text.corpus.documents[:40], parts=("validation",) * 40)
+    bits = replace(text, corpus=short).bits_per_byte(model, "validation")
+    raw = "\n\n\n".join(document.text for document in short.documents)
+    tokens = len(text.encode(short.validation))
+    assert bits == pytest.approx(tokens * math.log2(300) / len(raw), rel=1e-6)  # it knows nothing
+
+
+@pytest.mark.parametrize("preset", ["laptop", "laptop_long", "t4", "gpu"])
+def test_a_presets_model_is_small_enough_to_be_shared(preset):
+    options = parse(["--preset", preset])
     with torch.device("meta"):
-        model = pretrain._model(options, vocab_size=65)
+        model = pretrain._model(options, vocab_size=2048)
     count = sum(parameter.numel() for parameter in model.parameters())
-    assert count == pytest.approx(10.65e6, rel=0.005)
-    assert options.length == 256
+    assert 2 * count < 25e6  # bytes in bfloat16
+    assert options.steps * options.batch * options.length > 2e6
+
+
+@pytest.mark.parametrize(
+    ("device", "capability", "preset"),
+    [("cpu", None, "laptop"), ("mps", None, "t4"), ("cuda", (7, 5), "t4"), ("cuda", (9, 0), "gpu")],
+)
+def test_the_preset_that_a_device_deserves(monkeypatch, device, capability, preset):
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
+    assert preset_for(torch.device(device)) == preset
 
 
 # Interrupted and resumed
@@ -157,7 +200,8 @@ def start(text, folder, *more, launcher=()) -> subprocess.Popen:
     environment = {k: v for k, v in os.environ.items() if k not in ("RANK", "WORLD_SIZE")}
     environment |= {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
     command = [*launcher, "-m", "helpers.learning.pretrain", "--text", text, "--folder", folder]
-    command = [sys.executable, *command, "--preset", "tiny", "--device", "cpu", *more]
+    preset = ["--preset", "tiny", "--tokenizer", "char", "--device", "cpu"]
+    command = [sys.executable, *command, *preset, *more]
     return subprocess.Popen(
         list(map(str, command)),
         cwd=ROOT,
@@ -214,7 +258,9 @@ def test_two_processes_train_as_one_with_the_same_whole_batch(text, tmp_path):
 
 
 def test_a_batch_that_processes_cannot_share(text, tmp_path):
-    options = parse(["--text", str(text), "--folder", str(tmp_path), "--preset", "tiny"])
+    options = parse(
+        ["--text", str(text), "--folder", str(tmp_path), "--preset", "tiny", "--tokenizer", "char"]
+    )
     with pytest.raises(ValueError, match="4 windows cannot be split evenly among 3 processes"):
         pretrain.Run(options, Place(torch.device("cpu"), rank=1, world=3))
 
@@ -230,7 +276,7 @@ def test_a_batch_that_processes_cannot_share(text, tmp_path):
         (["--steps", 80], "steps was 40, now it is 80"),
         (["--seed", 1], "seed was 0, now it is 1"),
         (["--text", "other"], "the SHA-256 of the text's tokens was .*the settings and the text"),
-        (["--tokenizer", "words"], "tokenizer 'words' is not known: expected char, or bpe:N"),
+        (["--tokenizer", "words"], "tokenizer 'words' is not known here: expected bpe:N"),
         (["--tokenizer", "bpe:x"], "tokenizer 'bpe:x' is not known"),
         (["--text", "nowhere.txt"], "There is no file or folder nowhere.txt"),
         (["--length", 4000], "this text of 5400 tokens gives 0. Use a longer text"),

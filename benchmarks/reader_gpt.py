@@ -1,0 +1,352 @@
+"""What the course's GPT learns from its stories, and what it takes: the study behind notebook 13.
+
+    python benchmarks/reader_gpt.py PART ... [--seeds 3]
+
+Parts: baselines (modified Kneser-Ney on the same tokens, and an LSTM with tuned rate at the time
+that the preset laptop took), laptop (three seeds), long (the preset laptop_long, about an hour,
+once), sizes (widths from 32 to 256 at the laptop's tokens), vocabulary (from 512 to 4,096 tokens)
+and copying (changes that were to make the model look back for names earlier).
+
+Every run is measured on the Reader's validation stories as it goes, each read from its beginning:
+bits per byte, and the share of minimal pairs that it decides rightly
+(``helpers.data.minimal_pairs``), which chance gets half right. What
+is finished is measured on the test part, too, and writes ten stories from ten seeds. Writes
+benchmarks/results/reader_gpt.json, part by part; run it on a machine that does nothing else, since
+seconds are recorded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import platform
+import random
+import re
+import time
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from helpers.data.batching import TextWindows
+from helpers.data.bpe import END_OF_TEXT
+from helpers.data.lantern_reader import read_stories
+from helpers.data.minimal_pairs import KINDS, MEN, WOMEN, minimal_pairs
+from helpers.device import best_device, describe, mixed_precision
+from helpers.inference.cached_predictor import CachedPredictor
+from helpers.inference.plausibility import bits_per_byte, right_choices, text_log_probs
+from helpers.inference.rules import Rules
+from helpers.inference.sampling import sample
+from helpers.learning import checkpoints
+from helpers.learning.optimizers import gpt_optimizers
+from helpers.learning.presets import PRESETS
+from helpers.learning.pretrain import Text
+from helpers.learning.training import Training
+from helpers.models.gpt import GPT, GPTConfig
+from helpers.models.ngram import ModifiedKneserNey
+from helpers.models.recurrent_cells import LSTMCell
+from helpers.models.recurrent_models import RecurrentLM
+
+RESULTS = Path(__file__).parent / "results" / "reader_gpt.json"
+V = 2048
+LSTM_RATES = (1e-3, 3e-3, 1e-2, 3e-2)
+LSTM_SIZES = {"d_model": 128, "d_hidden": 384}
+WIDTHS = (32, 64, 96, 128, 192, 256)
+VOCABULARIES = (512, 1024, 2048, 4096)
+TOLD = 400  # tokens of a written story, at most
+
+
+@cache
+def text_of(vocabulary: int) -> Text:
+    return Text.read("lantern_stories", f"bpe:{vocabulary}")
+
+
+@cache
+def pairs_of(part: str, kind: str) -> Sequence:
+    return minimal_pairs(read_stories(part), kind)
+
+
+def pairs_right(text: Text, part: str, scorer: Callable) -> dict[str, float]:
+    """kind -> share of the minimal pairs of a part that are decided rightly."""
+    begin = text.tokenizer.special_ids[END_OF_TEXT]
+    return {
+        kind: right_choices(pairs_of(part, kind), text.tokenizer, begin, scorer)
+        .double()
+        .mean()
+        .item()
+        for kind in KINDS
+    }
+
+
+def whole_stories(text: Text, part: str) -> tuple[list[Tensor], list[str]]:
+    """The Reader's stories of a part: their tokens between two marks, and their text."""
+    mark = torch.tensor([text.tokenizer.special_ids[END_OF_TEXT]])
+    documents = [
+        document.text
+        for document in getattr(text.corpus, f"{part}_documents")
+        if document.book.startswith("lantern_reader")
+    ]
+    return [torch.cat([mark, text.tokenizer.encode(d), mark]) for d in documents], documents
+
+
+def measured_by(scorer: Callable, text: Text, part: str = "validation") -> dict[str, float]:
+    """Bits per byte of a part, and what share of its minimal pairs is decided rightly."""
+    tokens, documents = whole_stories(text, part)
+    found = {"bits_per_byte": bits_per_byte(scorer(tokens), documents)}
+    found |= pairs_right(text, part, scorer)
+    return {name: round(value, 4) for name, value in found.items()}
+
+
+def measured(model: nn.Module, text: Text, part: str = "validation") -> dict[str, float]:
+    """The same of a neural language model."""
+    return measured_by(partial(text_log_probs, model), text, part)
+
+
+def build(preset: dict[str, Any], vocabulary: int, seed: int, **changes: Any) -> Training:
+    """The training of one preset; ``changes`` are settings of ``GPTConfig.modern``."""
+    text = text_of(vocabulary)
+    torch.manual_seed(seed)
+    sizes = {
+        "max_length": preset["length"],
+        "n_layers": preset["layers"],
+        "n_heads": preset["heads"],
+        "d_model": preset["width"],
+        "dropout": preset["dropout"],
+    }
+    model = GPT(GPTConfig.modern(text.tokenizer.vocab_size, **{**sizes, **changes}))
+    model = model.to(best_device())
+    rates = (preset["learning_rate"], preset["muon_rate"], preset["weight_decay"])
+    return Training(
+        model,
+        TextWindows(text.train, preset["batch"], preset["length"], seed),
+        preset["steps"],
+        warmup=preset["warmup"],
+        decay=preset["decay"],
+        optimizers=gpt_optimizers(model, *rates),
+        precision=preset["precision"],
+        compiled=preset["compile"],
+    )
+
+
+def run(training: Training, text: Text, seed: int, points: int = 10) -> dict[str, Any]:
+    """Train to the end: the curve, the final figures on the test part, and ten stories."""
+    marks = {
+        max(1, round(training.steps * share**2))
+        for share in torch.linspace(0.2, 1, points).tolist()
+    }
+    curve, losses = [], []
+    for record in training:
+        losses.append(record.loss)
+        if record.step in marks:
+            point = {"step": record.step, "tokens": record.tokens, "seconds": record.seconds}
+            point |= {"train_nats": sum(losses) / len(losses), **measured(training.model, text)}
+            curve.append({name: round(value, 4) for name, value in point.items()})
+            losses = []
+            print(curve[-1], flush=True)
+    return {
+        "seed": seed,
+        "parameters": sum(p.numel() for p in training.model.parameters()),
+        "tokens": training.tokens,
+        "seconds": round(training.seconds, 1),
+        "curve": curve,
+        "test": measured(training.model, text, "test"),
+        "stories": stories(training.model, text),
+    }
+
+
+def stories(model: GPT, text: Text, seeds: Sequence[int] = range(10)) -> list[str]:
+    """Ten stories, one a seed, none left out; temperature 0.8."""
+    end = text.tokenizer.special_ids[END_OF_TEXT]
+    predictor, written = CachedPredictor(model, end), []
+    for seed in seeds:
+        generator = torch.Generator().manual_seed(seed)
+        tokens = sample(predictor, TOLD, generator, rules=Rules(temperature=0.8))[0].tolist()
+        tokens = tokens[: tokens.index(end)] if end in tokens else tokens
+        written.append(text.tokenizer.decode(tokens))
+    return written
+
+
+def laptop(options: argparse.Namespace, _: dict) -> list[dict]:
+    """The preset laptop, once per seed."""
+    return [
+        run(build(PRESETS["laptop"], V, seed), text_of(V), seed) for seed in range(options.seeds)
+    ]
+
+
+def long(options: argparse.Namespace, _: dict) -> list[dict]:
+    """The preset laptop_long, once; its best weights and the tokenizer go to --save."""
+    training = build(PRESETS["laptop_long"], V, 0)
+    found = run(training, text_of(V), 0, points=16)
+    if options.save:
+        checkpoints.save_model(options.save, training.model, {"study": "long"}, torch.bfloat16)
+        text_of(V).tokenizer.save(Path(options.save) / "tokenizer.json")
+    return [found]
+
+
+def baselines(options: argparse.Namespace, results: dict) -> dict[str, Any]:
+    """Kneser-Ney by n, and an LSTM in the time of the preset laptop."""
+    text, found = text_of(V), {"Kneser-Ney": []}
+    for n in (2, 3, 4, 5, 6):
+        began = time.perf_counter()
+        model = ModifiedKneserNey(n).fit(text.train, text.tokenizer.vocab_size)
+        row = {"n": n, "seconds": round(time.perf_counter() - began, 2)}
+
+        def scorer(texts: Sequence[Tensor], model: ModifiedKneserNey = model) -> list[Tensor]:
+            return [model.log_probs(tokens)[1:] for tokens in texts]
+
+        found["Kneser-Ney"].append({**row, **measured_by(scorer, text)})
+        print(found["Kneser-Ney"][-1], flush=True)
+    budget = results["laptop"][0]["seconds"]
+    trial = train_lstm(text, 25, LSTM_RATES[0], 0)[1]
+    steps = int(budget / (trial / 25))
+    tuning = [lstm(text, steps, rate, 100) for rate in LSTM_RATES]
+    rate = min(tuning, key=lambda row: row["bits_per_byte"])["rate"]
+    runs = [lstm(text, steps, rate, seed) for seed in range(options.seeds)]
+    return {**found, "LSTM, tuning": tuning, "LSTM": runs}
+
+
+def train_lstm(text: Text, steps: int, rate: float, seed: int) -> tuple[nn.Module, float]:
+    torch.manual_seed(seed)
+    model = RecurrentLM(LSTMCell, text.tokenizer.vocab_size, **LSTM_SIZES)
+    batches = TextWindows(text.train, 16, 80, seed)
+    training = Training(model, batches, steps, learning_rate=rate, warmup=min(20, steps - 1))
+    for _ in training:
+        pass
+    return model, training.seconds
+
+
+def lstm(text: Text, steps: int, rate: float, seed: int) -> dict[str, Any]:
+    model, seconds = train_lstm(text, steps, rate, seed)
+    row = {"rate": rate, "seed": seed, "steps": steps, "seconds": round(seconds, 1)}
+    row |= {"parameters": sum(p.numel() for p in model.parameters()), **measured(model, text)}
+    print(row, flush=True)
+    return row
+
+
+def sizes(options: argparse.Namespace, _: dict) -> list[dict]:
+    """Widths at the laptop's depth, tokens and rates."""
+    found = []
+    for width in WIDTHS:
+        preset = {**PRESETS["laptop"], "width": width, "heads": max(1, width // 32)}
+        for seed in range(options.seeds if width == PRESETS["laptop"]["width"] else 1):
+            row = run(build(preset, V, seed), text_of(V), seed, points=4)
+            found.append({"width": width, **row, "stories": row["stories"][:2]})
+    return found
+
+
+def vocabulary(options: argparse.Namespace, _: dict) -> list[dict]:
+    """Vocabularies at the laptop's other settings; tokens are shorter, the text per step too."""
+    found = []
+    for size in VOCABULARIES:
+        row = run(build(PRESETS["laptop"], size, 0), text_of(size), 0, points=4)
+        found.append({"vocabulary": size, **row, "stories": row["stories"][:2]})
+    return found
+
+
+class Changed:
+    """The batches of a training, changed on their way to the model."""
+
+    def __init__(self, windows: Any, change: Callable[[int, Tensor], Tensor]) -> None:
+        self.windows, self.change = windows, change
+
+    def batch(self, step: int) -> tuple[Tensor, Tensor]:
+        inputs, targets = self.windows.batch(step)
+        rows = self.change(step, torch.cat([inputs, targets[:, -1:]], 1))
+        return rows[:, :-1], rows[:, 1:]
+
+
+def repeated_at_first(steps: int, seed: int) -> Callable[[int, Tensor], Tensor]:
+    """In the first steps, shuffled tokens that repeat themselves instead of text."""
+
+    def change(step: int, rows: Tensor) -> Tensor:
+        if step >= steps:
+            return rows
+        draw = random.Random(1000 * seed + step)
+        for row in rows:
+            period = draw.randint(16, rows.shape[1] // 2)
+            some = row[torch.randperm(len(row))[:period]]
+            row[:] = some.repeat(rows.shape[1] // period + 1)[: rows.shape[1]]
+        return rows
+
+    return change
+
+
+def renamed(text: Text, share: float, seed: int) -> Text:
+    """A text in which a share of the Reader's stories has its people exchanged, sex by sex."""
+    draw, documents = random.Random(seed), []
+    for document in text.corpus.train_documents:
+        content = document.text
+        if draw.random() < share:
+            new = {}
+            for group in (WOMEN, MEN):
+                new |= dict(zip(group, draw.sample(group, len(group)), strict=True))
+            content = re.sub(rf"\b({'|'.join(new)})\b", lambda m, new=new: new[m[0]], content)
+        documents.append(content)
+    tokens = text.tokenizer.encode(END_OF_TEXT.join(documents), special=True)
+    return Text(text.corpus, text.tokenizer, tokens)
+
+
+def copying(options: argparse.Namespace, _: dict) -> list[dict]:
+    """Does a change make the model look back for names earlier? The laptop's preset otherwise."""
+    text, preset = text_of(V), PRESETS["laptop"]
+    found = []
+    for seed in range(options.seeds):
+        trainings = {"none": build(preset, V, seed)}
+        trainings["the previous token embedded too"] = build(preset, V, seed, last_tokens=2)
+        trainings["tied output"] = build(preset, V, seed, tied=True)
+        repeated = build(preset, V, seed)
+        windows = TextWindows(text.train, preset["batch"], preset["length"], seed)
+        change = repeated_at_first(preset["steps"] // 10, seed)
+        repeated._draw = Changed(windows, change).batch
+        trainings["a tenth of the steps on repeated tokens"] = repeated
+        other = build(preset, V, seed)
+        exchanged = renamed(text, 0.5, seed)
+        length = preset["length"]
+        other._draw = TextWindows(exchanged.train, preset["batch"], length, seed).batch
+        trainings["people renamed in half of the stories"] = other
+        for name, training in trainings.items():
+            row = run(training, text, seed, points=3)
+            found.append({"change": name, **row, "stories": []})
+    return found
+
+
+PARTS = {
+    "laptop": laptop,
+    "baselines": baselines,
+    "sizes": sizes,
+    "vocabulary": vocabulary,
+    "copying": copying,
+    "long": long,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("part", nargs="+", choices=PARTS)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--save", help="a folder for the model of the part long")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    options = parser.parse_args()
+    for part in options.part:
+        path = options.results
+        results = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        found = PARTS[part](options, results)
+        results[part] = found
+        results["machine"] = {
+            "device": describe(best_device()),
+            "processor": platform.processor() or platform.machine(),
+            "threads": torch.get_num_threads(),
+            "torch": torch.__version__,
+            "precision": mixed_precision(best_device()),
+        }
+        results["uniform_bits_per_token"] = math.log2(V)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
