@@ -1,6 +1,6 @@
 """What a student has written in one notebook, kept for the next ones.
 
-The GPT of notebook 12 is trained in 13 and speaks in 14. So a right answer can be kept: its source
+The GPT that one notebook builds is trained in the next. So a right answer can be kept: its source
 goes into ``work/own/``, which git ignores, and a later notebook gets it back from there. Who has
 kept nothing goes on with the course's version.
 """
@@ -81,7 +81,7 @@ def recall(task: Task, folder: Path | None = None) -> Any:
 def find_gpt() -> Path:
     """The folder of the GPT to read, and a sentence that says which it is.
 
-    It is the one that notebook 13 has left in ``work/my_gpt``, where there is one. Else, and where
+    It is the one that training has left in ``work/my_gpt``, where there is one. Else, and where
     the tests look on, it is the one that ships with the course.
     """
     root = find_root()

@@ -94,8 +94,8 @@ def test_a_wrong_answer_is_replaced(number, task, capsys):
 def test_an_endless_loop_ends(number, task, capsys):
     path = LESSONS[number]
     turn = turns(path)[task]
-    body = "    while True:\n        pass"
-    endless = re.sub(r"^ +\.\.\.$", body, turn.blank, count=1, flags=re.MULTILINE)
+    body = r"\1while True:\n\1    pass"
+    endless = re.sub(r"^( +)\.\.\.$", body, turn.blank, count=1, flags=re.MULTILINE)
     assert endless != turn.blank
     check, answer = handed_over(path, task, endless)
     with time_limit(TIME_LIMIT / 30):

@@ -1,4 +1,4 @@
-"""The course's own answers to notebook 12: what stands in for a student's that is missing."""
+"""The course's own answers to the tasks of a GPT: what stands in for a student's."""
 
 from __future__ import annotations
 
