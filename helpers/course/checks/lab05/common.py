@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -83,6 +83,8 @@ class OnHost(Tensor):
     With tensors that are not, it computes nothing: as between a CPU and a GPU, but on any machine.
     """
 
+    asked: ClassVar[list[str]] = []  # the devices that such tensors were moved to
+
     @classmethod
     def __torch_function__(
         cls, function: Callable, kinds: Any, arguments: tuple = (), named: dict | None = None
@@ -90,6 +92,8 @@ class OnHost(Tensor):
         name = getattr(function, "__name__", "")
         value = super().__torch_function__(function, kinds, arguments, named or {})
         if name in ("to", "cuda", "cpu"):
+            given = [*arguments[1:], *(named or {}).values()]
+            OnHost.asked.append(str(given[0]) if given else name)
             return value.as_subclass(Tensor)
         if name in _AT_REST or name in _COUNTING:
             return value

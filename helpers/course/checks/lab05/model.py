@@ -74,7 +74,9 @@ class _Attention(nn.Module):
         if flaw == "values":
             v = rotate(v, start)
         if cache is not None:
-            if old is not None:
+            if old is not None and flaw == "new first":
+                k, v = torch.cat([k, old], 2), torch.cat([v, cache.values], 2)
+            elif old is not None and flaw != "forgets":
                 k, v = torch.cat([old, k], 2), torch.cat([cache.values, v], 2)
             cache.keys, cache.values = k, v
         times = self.H // self.G
@@ -97,6 +99,8 @@ class _Attention(nn.Module):
 
 
 _FLAWS = {
+    "start": "The new tokens stand behind those of the cache: rotate(..., start) with the number "
+    "of tokens in it.",
     "tiled": "Neighbouring heads share: heads 0 ... H/G - 1 use group 0, the next ones group 1. "
     f"repeat_interleave does that, repeat does not. {GROUPS}",
     "norm": "Queries and keys are normalized, F.rms_norm over the K numbers of a head.",
@@ -107,8 +111,9 @@ _FLAWS = {
     "scale": "Scores are divided by the root of K, which F.scaled_dot_product_attention does.",
     "glue": "The heads of a token stand side by side: exchange H and T before you flatten.",
     "output": "The last map, output, mixes the heads.",
-    "start": "The new tokens stand behind those of the cache: rotate(..., start) with the number "
-    "of tokens in it.",
+    "forgets": "A new token must see the old ones, too: put its key and value behind those of the "
+    "cache, and leave them all there.",
+    "new first": "The new keys and values come behind the old ones: torch.cat([old, new], 2).",
     "top left": "With S tokens in all, the first of T new ones may see S - T + 1: tril(S - T).",
 }
 
@@ -121,10 +126,11 @@ def _flawed(module: nn.Module, x: Tensor, mask: Tensor | None, steps: Iterable[i
         wrong.load_state_dict(module.state_dict())
         wrong.flaw = flaw
         try:
-            with torch.no_grad():
-                yield _in_pieces(wrong, x, mask, steps)[0], hint
+            with torch.no_grad():  # which must have ended where a generator stops to yield
+                value = _in_pieces(wrong, x, mask, steps)[0]
         except RuntimeError:  # shapes that do not fit a slip
             continue
+        yield value, hint
 
 
 def _in_pieces(
@@ -280,7 +286,8 @@ def ParallelBlock(trial: Trial) -> None:
         for flaw, hint in _BLOCK_FLAWS.items():
             wrong.flaw = flaw
             with torch.no_grad():
-                yield wrong(x, mask), hint
+                value = wrong(x, mask)
+            yield value, hint
 
     usual = "y = norm(x); then x + attention(y) + down(silu(gate(y)) * up(y))."
     for mask, rule in ((None, "x + Attention(y) + gated layer(y)"), (apart, "with a mask")):

@@ -88,7 +88,7 @@ def AdamW(trial: Trial) -> None:
         optimizer, after = make(mine, **settings, **named), []
         for number, row in enumerate(gradients, start=1):
             for p, g in zip(mine, row, strict=False):
-                p.grad = g.clone()
+                p.grad = None if g is None else g.clone()
             if number == len(gradients):
                 optimizer.lr = 0.03
             make_step(optimizer, mine, row, number)
@@ -103,7 +103,7 @@ def AdamW(trial: Trial) -> None:
         hint = "Leaves that require gradients change in place under torch.no_grad() only."
         trial.run(optimizer.step, given=given, hint=hint)
         for p, g in zip(mine, row, strict=False):
-            kept = p.grad is not None and torch.equal(p.grad, g)
+            kept = p.grad is g is None or (p.grad is not None and torch.equal(p.grad, g))
             hint = "p.grad is read, and nothing is written into it: m, v and p change in place."
             trial.holds(kept, "the gradients stay as they are", hint, given=given)
 
@@ -127,11 +127,15 @@ def AdamW(trial: Trial) -> None:
         got = run(make, start, gradients)
         given = f"{n} step{'s' * (n > 1)} on random gradients, eps = 1e-3 and decay = 0.5"
         trial.equals(got, theirs, rule, usual, slips=slips(start, gradients, n), given=given)
-    start, gradients = parameters([(2,), (2,)]), [[trial.normal(2)]]
-    after = run(make, start, gradients)[0][1]
+    start, gradients = parameters([(2,), (2,)]), [[None, trial.normal(2)]]
+    after = run(make, start, gradients)[0]
     rule = "a parameter without a gradient stays as it is"
     hint = "Where p.grad is None there is no step for p, and no decay either."
-    trial.equals(after, start[1].detach(), rule, hint, given="two parameters, one gradient")
+    given = "two parameters, of which the second alone has a gradient"
+    trial.equals(after[0], start[0].detach(), rule, hint, given=given)
+    moved = run(_AdamW, start, gradients)[0][1]
+    hint = "Where p.grad is None go on with the next parameter: continue."
+    trial.equals(after[1], moved, "the parameters after it are updated", hint, given=given)
     away = torch.zeros(3, device="meta", requires_grad=True)
     away.grad = torch.zeros(3, device="meta")
     hint = "m and v lie where p lies: make no tensor, and no plain number, of their values."

@@ -18,15 +18,20 @@ COST = see(11, "What a block costs")
 
 
 def numbers() -> dict[str, int]:
-    """The sizes of task 1."""
+    """The sizes of task 1: such that each known slip gives a number of its own."""
     generator = lab.generator("sizes")
 
     def draw(*choices: int) -> int:
         return choices[int(torch.randint(len(choices), (1,), generator=generator))]
 
-    H, K = draw(4, 8, 12), draw(32, 64)
-    sizes = {"V": 1024 * draw(2, 4, 8, 16, 32), "L": draw(4, 6, 8, 12, 16), "D": H * K, "H": H}
-    return {**sizes, "G": draw(*(g for g in (1, 2, 4) if g < H)), "T": draw(256, 512, 1024, 2048)}
+    while True:
+        H, K = draw(4, 8, 12, 16), draw(32, 40, 48, 64, 80)
+        sizes = {"V": 1000 * draw(2, 4, 8, 16, 32), "L": draw(4, 6, 8, 12, 16), "D": H * K, "H": H}
+        sizes |= {"G": draw(*(g for g in (1, 2, 4) if 4 * g <= H)), "T": draw(256, 512, 1024, 2048)}
+        right, slips = _answers(sizes), _slips(sizes)
+        values = {name: [right[name], *(value for value, _ in slips[name])] for name in right}
+        if all(len(set(found)) == len(found) for found in values.values()):
+            return sizes
 
 
 def gate_width(D: int, H: int, G: int) -> int:
@@ -35,7 +40,11 @@ def gate_width(D: int, H: int, G: int) -> int:
 
 
 def _by_hand() -> dict[str, int]:
-    V, L, D, H, G, T = numbers().values()
+    return _answers(numbers())
+
+
+def _answers(sizes: dict[str, int]) -> dict[str, int]:
+    V, L, D, H, G, T = sizes.values()
     K, width = D // H, gate_width(D, H, G)
     matrices = 2 * D * D + 2 * D * G * K + 3 * D * width
     return {
@@ -47,9 +56,9 @@ def _by_hand() -> dict[str, int]:
     }
 
 
-def _slips_by_hand() -> dict[str, Slips]:
-    V, L, D, H, G, T = numbers().values()
-    K, right = D // H, _by_hand()
+def _slips(sizes: dict[str, int]) -> dict[str, Slips]:
+    V, L, D, H, G, T = sizes.values()
+    K, right = D // H, _answers(sizes)
     width, block, cache = right["hidden width"], right["one block"], right["cache bytes"]
     matrices = block - D
     no_groups = f"Keys and values have G heads, not H: their matrices are D x G K. {GROUPS}"
@@ -57,7 +66,6 @@ def _slips_by_hand() -> dict[str, Slips]:
     reading = "Keys and values are kept for every block, both of them, G heads of width K."
     return {
         "hidden width": [
-            (8 * D // 3, "That matches a block with H heads of keys: with G of them it is wider."),
             (8 * D // 3 // 8 * 8, "With fewer keys and values there is more left for the layer."),
             (((12 * D - 2 * D - 2 * G * K) // 2) // 8 * 8, two),
             ((10 * D - 2 * G * K) // 3, "Round it down to a multiple of 8."),
@@ -110,7 +118,9 @@ def _slips_by_hand() -> dict[str, Slips]:
     }
 
 
-@lab.task(_by_hand, uses=["check"], without=["_by_hand", "_slips_by_hand", "fallback"])
+@lab.task(
+    _by_hand, uses=["check"], without=["_by_hand", "_answers", "_slips", "fallback", "gate_width"]
+)
 def by_hand(trial: Trial) -> None:
     usual = {
         "hidden width": "2 D^2 for queries and output, 2 D G K for keys and values, 3 D F for the "
@@ -122,7 +132,7 @@ def by_hand(trial: Trial) -> None:
         "FLOPs": "2 for every weight in a matrix of the blocks and of the output, and 4 T D in "
         f"every block for scores and weighted mean. {COST}",
     }
-    got, expected, slips = trial.call(), _by_hand(), _slips_by_hand()
+    got, expected, slips = trial.call(), _by_hand(), _slips(numbers())
     given = ", ".join(f"{name} = {size}" for name, size in numbers().items())
     trial.named(got, expected)
     for name, value in expected.items():

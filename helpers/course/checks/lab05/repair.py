@@ -52,6 +52,11 @@ def _middle(seen: Tensor) -> Tensor:
     return torch.cat([0 * seen[:, :t], seen[:, t + 1 : t + 2], 0 * seen[:, t + 1 :]], 1)
 
 
+def _lowering(seen: Tensor) -> Tensor:
+    later = _next(seen) @ torch.arange(seen.shape[-1]).double()
+    return -later[..., None].expand_as(seen)
+
+
 def _second_text(seen: Tensor) -> Tensor:
     return torch.cat([0 * seen[:1], _next(seen)[1:]], 0)
 
@@ -72,7 +77,7 @@ def _sees_the_future(model: nn.Module, tokens: Tensor, V: int) -> bool:
 @lab.task(_sees_the_future)
 def sees_the_future(trial: Trial) -> None:
     V, T = 7, trial.integer(6, 9)
-    tokens = trial.integers(0, V, 3, T)
+    tokens = trial.integers(0, V - 1, 3, T)
     usual = (
         "For every t from 1 on: change the tokens from t on, and see whether any logit before t "
         "differs by more than 1e-6."
@@ -90,6 +95,8 @@ def sees_the_future(trial: Trial) -> None:
     judge(_Peeking(V, _last_to_first).eval(), True, "the first place sees the last token", far)
     one = "Try every t: a leak may be at one place alone."
     judge(_Peeking(V, _middle).eval(), True, "one place in the middle sees its neighbour", one)
+    sign = "A logit that becomes smaller has changed, too: take absolute values."
+    judge(_Peeking(V, _lowering).eval(), True, "later tokens make logits smaller", sign)
     text = "Look at all texts of the batch."
     judge(_Peeking(V, _second_text).eval(), True, "a leak in all texts but the first", text)
     noisy = _Peeking(V, None, 0.3).train()

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from helpers.course.checks.lab05.common import IGNORED, lab, on_host
+from helpers.course.checks.lab05.common import IGNORED, OnHost, lab, on_host
 from helpers.course.checks.trial import NOTHING, Trial
 
 Batch = tuple[Tensor, Tensor]
@@ -26,11 +26,15 @@ DEVICE = (
 )
 
 
+OTHER = "cpu:0"  # a name of the CPU that nobody writes by himself
+
+
 class Table(nn.Module):
     """The smallest language model: a row of logits for each token."""
 
-    def __init__(self, weights: Tensor) -> None:
+    def __init__(self, weights: Tensor, scale: float = 1.0) -> None:
         super().__init__()
+        self.scale = scale
         self.weight = nn.Parameter(weights)
         self.events: list[str] = []
         self.weight.register_hook(self._backward)
@@ -41,7 +45,7 @@ class Table(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         self.events.append("forward")
-        return F.embedding(tokens, self.weight)
+        return self.scale * F.embedding(tokens, self.weight)
 
 
 def _nats(weights: Tensor, batches: Sequence[Batch]) -> list[Tensor]:
@@ -128,7 +132,9 @@ def gradients(trial: Trial) -> None:
         trial.holds(found is not None, "gradients are left behind", hint, given=given)
         of = [(torch.autograd.grad(v, start, retain_graph=True)[0], h) for v, h in slips]
         stale = "Clear what an earlier step has left: model.zero_grad(), once and at the beginning."
-        of += [(right + old, stale)]
+        once = "Clear once, before the first batch: every backward() adds to what is there."
+        last = torch.autograd.grad(sums[-1] / sum(real), start, retain_graph=True)[0]
+        of = [(right + old, stale), (last, once), *of]
         rule_of_gradient = f"the gradient, {rule}"
         trial.equals(found, right, rule_of_gradient, usual, slips=of, given=given)
         orders = [event for event in model.events if event in ("forward", "backward")]
@@ -144,9 +150,18 @@ def gradients(trial: Trial) -> None:
     away = [(on_host(x), on_host(y)) for x, y in batches]
     model, given = Table(trial.normal(V, V)), "batches on another device than the model"
     start = model.weight.detach().clone()
-    got = trial.call(model, away, "cpu", given=given, hint=DEVICE)
+    OnHost.asked.clear()
+    got = trial.call(model, away, OTHER, given=given, hint=DEVICE)
+    _asked(trial, given)
     exact = float(sum(_nats(start, batches)) / sum(_real(batches)))
     trial.equals(got, exact, "batches are moved to the device", DEVICE, given=given)
+
+
+def _asked(trial: Trial, given: str) -> None:
+    hint = "Move to the device that is handed over, and to no other."
+    found = sorted(set(OnHost.asked))
+    trial.holds(found == [OTHER], "batches go to this device", hint, given=given, got=found,
+                expected=[OTHER])  # fmt: skip
 
 
 def factor(progress: float) -> float:
@@ -195,7 +210,7 @@ class _World:
         accumulate: int = 1, every: int = 3, seconds: float = 40.0,
     ) -> None:  # fmt: skip
         self.now, self.lr, self.trial, self.V = 100.0, self.RATE, trial, 5
-        self.model, self.drawn = Table(20 * trial.normal(self.V, self.V)), []
+        self.model, self.drawn = Table(trial.normal(self.V, self.V), 20.0), []
         self.rates: list[float] = []
         self.norms: list[float] = []
         self.begun: list[float] = []
@@ -206,7 +221,7 @@ class _World:
         self.given = f"seconds = {seconds:g}, every = {every}, accumulate = {accumulate}; {limit}"
         # ``self`` stands in for the optimizer: it has lr and step(), and zero_grad() for who asks.
         self.history = trial.run(
-            function, self.model, self, self._next_batch, self._evaluate, seconds, "cpu",
+            function, self.model, self, self._next_batch, self._evaluate, seconds, device or "cpu",
             accumulate=accumulate, every=every, clock=lambda: self.now, given=self.given,
             hint=DEVICE if device else "",
         )  # fmt: skip
@@ -294,7 +309,9 @@ def train(trial: Trial) -> None:
         "[next_batch() for _ in range(accumulate)], and one step for all of them.",
         given=f"{parted.given}: batches drawn in {len(parted.rates)} steps",
     )
-    moved = _World(trial, trial.answer, HELD_OUT, device="other")
+    OnHost.asked.clear()
+    moved = _World(trial, trial.answer, HELD_OUT, device=OTHER)
+    _asked(trial, moved.given)
     rule = "batches are moved to the device"
     trial.holds(len(moved.rates) == n, rule, DEVICE, given=moved.given)
     short = _World(trial, trial.answer, HELD_OUT, every=100)

@@ -27,7 +27,8 @@ def pack_windows(stories: Sequence[Tensor], end: int, T: int, flaw: str = "") ->
             x, y = text[:-1][i : i + T], text[1:][i : i + T]
             if flaw == "inputs as targets":
                 y = x
-            if len(x) > room or flaw == "one a window":
+            full = len(x) >= room if flaw == "strict" else len(x) > room
+            if full or flaw == "one a window" or not inputs:
                 inputs.append(torch.full((T,), 0 if flaw == "zeros" else end))
                 targets.append(torch.full((T,), end if flaw == "padding counts" else IGNORED))
                 room = T
@@ -46,6 +47,7 @@ _HINTS = {
     "inputs as targets": "The target of a place is the token after it.",
     "one a window": "As many stories as fit share a window: a new one begins only where a piece "
     "is longer than the room that is left.",
+    "strict": "A piece that just fills the window still fits.",
     "zeros": "What is left of a window is filled with end as inputs.",
     "padding counts": "A place that was only filled up predicts nothing: its target is -100.",
     "cut off": "The rest of a story that is longer than T is not lost: it is a further piece.",

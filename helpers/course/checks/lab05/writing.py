@@ -35,9 +35,10 @@ def _write(
 
 @lab.task(_write)
 def write(trial: Trial) -> None:
-    V, P, n = 11, 4, 9
+    V, P, n = 11, 4, 20
     with seeded(trial):
         model = fill(course_gpt(V, 2, 16, 4, 2), trial, 0.6)
+    model.output.weight.data.mul_(0.3)  # so that several tokens are likely
     prompt, seed = trial.integers(0, V, P), trial.integer(0, 1000)
     seen: list[int] = []
     model.embedding.register_forward_pre_hook(lambda _, given: seen.append(given[0].numel()))
@@ -95,7 +96,7 @@ def write(trial: Trial) -> None:
         )
         return reads, given
 
-    for temperature in (1.0, 0.5):
+    for temperature in (1.0, 0.4):
         reads, given = draw(temperature, True, prompt, n)
         wanted = [P, *[1] * (n - 1)]
         hint = (
@@ -139,7 +140,8 @@ def seconds_of(trial: Trial) -> None:
     for repeats in (3, 1, 4):
         lasting = [float(x) for x in trial.integers(3, 9, repeats + 20).tolist()]
         lasting[0] = 50.0  # the first call warms up
-        lasting[repeats] = 2.5 if repeats > 1 else lasting[repeats]
+        if repeats > 1:  # the shortest is neither the first call nor the last
+            lasting[2 if repeats == 3 else 1] = 2.5
         now, calls = [1000.0], [0]
 
         def action(now=now, calls=calls, lasting=lasting) -> None:
