@@ -25,7 +25,8 @@ MUTANTS = [
     Mutant("by_hand", "two norms", '"one block": matrices + D', '"one block": matrices + 2 * D',
            "one norm"),
     Mutant("by_hand", "no last norm", "+ D + D * V", "+ D * V", "follows the last block"),
-    Mutant("by_hand", "tied", "V * D + L * (matrices", "L * (matrices", "a matrix each"),
+    Mutant("by_hand", "tied", "2 * V * D + L * (matrices", "V * D + L * (matrices",
+           "Three matrices"),
     Mutant("by_hand", "keys alone", "L * T * 2 * G", "L * T * G", "both of them"),
     Mutant("by_hand", "all heads", "2 * G * K * 2", "2 * H * K * 2", "G heads are kept"),
     Mutant("by_hand", "4 bytes", "G * K * 2,", "G * K * 4,", "takes two bytes"),
@@ -333,7 +334,7 @@ REWRITES = [
     block = 2 * queries + 2 * shared + 3 * D * F + D
     names = ["hidden width", "one block", "the whole", "cache bytes", "FLOPs"]
     flops = L * (2 * (block - D) + 4 * T * D) + 2 * V * D
-    return dict(zip(names, [F, block, 2 * V * D + L * block + D, 4 * L * T * G * K, flops]))''',
+    return dict(zip(names, [F, block, 3 * V * D + L * block + D, 4 * L * T * G * K, flops]))''',
     ),
     Rewrite(
         "by_hand",
@@ -344,7 +345,7 @@ REWRITES = [
     F = (10 * D - 2 * G * K) / 3 // 8 * 8
     block = 2 * D**2 + 2 * D * G * K + 3 * D * F
     return {
-        "hidden width": F, "one block": block + D, "the whole": L * (block + D) + D + 2 * V * D,
+        "hidden width": F, "one block": block + D, "the whole": L * (block + D) + D + 3 * V * D,
         "cache bytes": 4 * L * T * G * K, "FLOPs": 2.0 * (L * block + V * D) + 4 * L * T * D,
     }''',
     ),

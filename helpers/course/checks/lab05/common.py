@@ -11,7 +11,6 @@ from torch import Tensor, nn
 
 from helpers.course.checks.lab import Lab
 from helpers.course.checks.trial import Trial
-from helpers.course.claims import claims_are_checked
 
 lab = Lab("lab05")
 
@@ -23,11 +22,9 @@ _COUNTING = ("ne", "eq", "ge", "gt", "lt", "le", "sum", "item", "count_nonzero",
 def predicted(*predictions: Any) -> bool:
     """Whether predictions have been entered; if not, says that they come first.
 
-    What they are about is shown after them only. The tests look on in any case.
+    What they are about is shown after them only: in a lab that is handed out it is not there yet.
     """
     if all(value is not Ellipsis and value is not None for value in predictions):
-        return True
-    if claims_are_checked():
         return True
     print("First write your prediction into the cell above and run it; then run this cell.")
     return False

@@ -30,7 +30,7 @@ def _entry(
     kept, read = pack_windows(stories[:32], end, 256), pack_windows(stories[32:], end, 256)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        model = course_gpt(V, 4, 128, 4, 2).to(device)
+        model = course_gpt(V, 2, 128, 4, 2).to(device)
     generator = torch.Generator().manual_seed(0)
 
     def next_batch() -> Batch:
@@ -40,7 +40,7 @@ def _entry(
     def evaluate(model: nn.Module) -> float:
         return nats(model, kept) / int((kept[1] != IGNORED).sum())
 
-    optimizer = _AdamW(model.parameters(), lr=6e-3)
+    optimizer = _AdamW(model.parameters(), lr=5e-3, decay=0.0)
     return model, course_train(model, optimizer, next_batch, evaluate, seconds, device, every=100)
 
 

@@ -39,6 +39,7 @@ class Cache:
     def __init__(self) -> None:
         self.keys: Tensor | None = None
         self.values: Tensor | None = None
+        self.last: Tensor | None = None  # in the first block's: what the last token hands on
 
 
 def rotate(x: Tensor, start: int = 0) -> Tensor:
@@ -316,20 +317,27 @@ class GPT(nn.Module):
 
     def __init__(self, V: int, D: int, blocks: Iterable[nn.Module]) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(V, D)
+        self.embedding, self.before = nn.Embedding(V, D), nn.Embedding(V, D)
         self.blocks = nn.ModuleList(blocks)
         self.norm = Norm(D)
         self.output = nn.Linear(D, V, bias=False)
         for name, p in self.named_parameters():
             if name.endswith(("output.weight", "down.weight")):
                 nn.init.zeros_(p)
-            elif name.startswith("blocks") and p.dim() == 2:
-                nn.init.normal_(p, std=0.5 / p.shape[1] ** 0.5)
+            elif p.dim() == 2:
+                small = 0.25 if name.startswith(("embedding", "before")) else 0.5 * D**-0.5
+                nn.init.normal_(p, std=small)
+        nn.init.constant_(self.norm.weight, 4.0)
 
     def forward(
         self, tokens: Tensor, mask: Tensor | None = None, caches: list[Any] | None = None
     ) -> Tensor:
-        x = self.embedding(tokens)
+        handed_on = self.before(tokens)  # (B, T, D)
+        first = None if caches is None else caches[0].last
+        first = torch.zeros_like(handed_on[:, :1]) if first is None else first
+        if caches is not None:
+            caches[0].last = handed_on[:, -1:]
+        x = self.embedding(tokens) + torch.cat([first, handed_on[:, :-1]], 1)
         for i, block in enumerate(self.blocks):
             x = block(x, mask, None if caches is None else caches[i])
         return self.output(self.norm(x))

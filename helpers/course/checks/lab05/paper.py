@@ -50,7 +50,7 @@ def _answers(sizes: dict[str, int]) -> dict[str, int]:
     return {
         "hidden width": width,
         "one block": matrices + D,
-        "the whole": 2 * V * D + L * (matrices + D) + D,
+        "the whole": 3 * V * D + L * (matrices + D) + D,
         "cache bytes": 2 * L * T * G * K * 2,
         "FLOPs": 2 * (L * matrices + V * D) + L * 4 * T * D,
     }
@@ -80,7 +80,8 @@ def _slips(sizes: dict[str, int]) -> dict[str, Slips]:
         ],
         "the whole": [
             (right["the whole"] - D, "A norm follows the last block."),
-            (right["the whole"] - V * D, "Embeddings and output have a matrix each."),
+            (right["the whole"] - V * D, "Three matrices have a row for each of the V tokens."),
+            (right["the whole"] - 2 * V * D, "Three matrices have a row for each of the V tokens."),
             (right["the whole"] - (L - 1) * block, "There are L blocks."),
             (right["the whole"] + T * D, "Rotary positions have no parameters."),
         ],
@@ -96,6 +97,10 @@ def _slips(sizes: dict[str, int]) -> dict[str, Slips]:
             (right["FLOPs"] - 2 * V * D, "The output's matrix is used for every token, too."),
             (
                 right["FLOPs"] + 2 * V * D,
+                "To look an embedding up takes no multiplication; only the output does.",
+            ),
+            (
+                right["FLOPs"] + 4 * V * D,
                 "To look an embedding up takes no multiplication; only the output does.",
             ),
             (
@@ -126,7 +131,7 @@ def by_hand(trial: Trial) -> None:
         "hidden width": "2 D^2 for queries and output, 2 D G K for keys and values, 3 D F for the "
         "gated layer: solve for F with 12 D^2, and round down to a multiple of 8.",
         "one block": f"All matrices and the one gain. {COST}",
-        "the whole": "Embeddings, L blocks, the last norm and the output's own matrix.",
+        "the whole": "Three matrices of V x D, L blocks, and the last norm.",
         "cache bytes": "Keys and values of every block and every token, G heads of width K, two "
         f"bytes a number. {GROUPS}",
         "FLOPs": "2 for every weight in a matrix of the blocks and of the output, and 4 T D in "
