@@ -274,7 +274,7 @@ MUTANTS = [
            "it comes to an end"),
     Mutant("entry", "no training batches", "torch.randint(len(read[0])", "torch.randint(0",
            "without an error"),
-    Mutant("entry", "rate of 0", "lr=8e-3", "lr=0.0", "learned"),
+    Mutant("entry", "rate of 0", "lr=5e-3", "lr=0.0", "learned"),
     Mutant("entry", "no history", "return model, train(", "return model, print(", "a history"),
     Mutant("entry", "all held back", "stories[:32], end, 256), pack(stories[32:]",
            "stories, end, 256), pack(stories[len(stories):]", "without an error"),

@@ -30,7 +30,7 @@ def _entry(
     kept, read = pack_windows(stories[:32], end, 256), pack_windows(stories[32:], end, 256)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        model = course_gpt(V, 2, 128, 4, 2).to(device)
+        model = course_gpt(V, 3, 128, 4, 2).to(device)
     generator = torch.Generator().manual_seed(0)
 
     def next_batch() -> Batch:

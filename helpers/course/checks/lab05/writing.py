@@ -78,7 +78,7 @@ def write(trial: Trial) -> None:
             (
                 _write(
                     model, start, length, torch.Generator().manual_seed(seed), temperature,
-                    True, flaw,
+                    cached, flaw,
                 ),
                 hint,
             )
