@@ -2,1325 +2,875 @@
 
 from tests.labs.mutation import Mutant, Rewrite
 
-_ATTEND = "x = x + self.dropout(self.attention(self.attention_norm(x), causal=True))"
-_FEED = "return x + self.dropout(self.feed_forward(self.feed_forward_norm(x)))"
+_SAME = "same = number[:, :, None] == number[:, None, :]"
+_LIVE = "scores = q @ k.mT / k.shape[-1] ** 0.5"
+_TIED = "self.output.weight = self.embedding.weight"
+_CLIP = (
+    "nn.utils.clip_grad_norm_(self.parameters(), clip)\n        optimizer.step()\n"
+    "        return loss.item()"
+)
+_COPIES = "{name: w.detach().clone() for name, w in model.state_dict().items()}"
 
 MUTANTS = [
     # by_hand
-    Mutant("by_hand", "no biases in attention", "4 * (D * D + D)", "4 * D * D", "4 D are missing"),
-    Mutant(
-        "by_hand",
-        "only matrices",
-        "4 * (D * D + D) + (D * 4 * D + 4 * D) + (4 * D * D + D) + 2 * 2 * D",
-        "12 * D * D",
-        "Only the matrices",
-    ),
-    Mutant("by_hand", "no norms in the block", " + 2 * 2 * D", "", "4 D are missing"),
-    Mutant("by_hand", "a norm of one vector", "+ 2 * 2 * D", "+ 2 * D", "a gain and a shift"),
-    Mutant(
-        "by_hand",
-        "a matrix for every head",
-        "V, T, L, D, _ = check.numbers().values()\n    block = 4 * (D * D + D)",
-        "V, T, L, D, H = check.numbers().values()\n    block = 4 * (H * D * D + D)",
-        "Heads split the width",
-    ),
-    Mutant("by_hand", "no final norm", "block + 2 * D\n", "block\n", "follows the last block"),
-    Mutant("by_hand", "one block only", "L * block", "block", "There are L blocks"),
-    Mutant(
-        "by_hand",
-        "the output twice",
-        "tied = V * D + T",
-        "tied = 2 * V * D + T",
-        "Tied: the output",
-    ),
-    Mutant("by_hand", "untied as tied", "tied + V * D,", "tied,", "matrix of its own"),
-    Mutant(
-        "by_hand",
-        "output with a bias",
-        "tied + V * D,",
-        "tied + V * D + V,",
-        "output of GPT-2 has no",
-    ),
-    Mutant("by_hand", "positions per token", '"positions": T', '"positions": V', "T of them"),
-    # Norm
-    Mutant(
-        "Norm", "the mean stays", "centred = x - x.mean(-1, keepdim=True)", "centred = x", "RMS"
-    ),
-    Mutant(
-        "Norm",
-        "divided by D - 1",
-        "(centred * centred).mean(-1, keepdim=True)",
-        "x.var(-1, keepdim=True)",
-        "not by D - 1",
-    ),
-    Mutant(
-        "Norm",
-        "by the variance",
-        "torch.sqrt(variance + self.eps)",
-        "(variance + self.eps)",
-        "root of",
-    ),
-    Mutant(
-        "Norm",
-        "eps outside the root",
-        "torch.sqrt(variance + self.eps)",
-        "(torch.sqrt(variance) + self.eps)",
-        "under the root",
-    ),
-    Mutant("Norm", "eps forgotten", "variance + self.eps", "variance", "Where is eps"),
-    Mutant("Norm", "eps fixed", "self.eps = eps", "self.eps = 1e-5", "kept and used"),
-    Mutant(
-        "Norm",
-        "over all positions",
-        "(centred * centred).mean(-1, keepdim=True)",
-        "(centred * centred).mean()",
-        "last dimension alone",
-    ),
-    Mutant(
-        "Norm",
-        "over the positions of a text",
-        "centred = x - x.mean(-1, keepdim=True)",
-        "centred = x - (x.mean(-2, keepdim=True) if x.dim() > 1 else x.mean())",
-        "last dimension alone",
-    ),
-    Mutant(
-        "Norm",
-        "dimension lost",
-        "variance = (centred * centred).mean(-1, keepdim=True)",
-        "variance = (centred * centred).mean(-1)",
-        "keepdim",
-    ),
-    Mutant("Norm", "no gain", " * self.weight", "", "multiplied by its weight"),
-    Mutant("Norm", "no shift", " + self.bias", "", "its bias is added"),
-    Mutant(
-        "Norm",
-        "shift first",
-        "centred / torch.sqrt(variance + self.eps) * self.weight + self.bias",
-        "(centred / torch.sqrt(variance + self.eps) + self.bias) * self.weight",
-        "its bias is added",
-    ),
-    Mutant(
-        "Norm",
-        "no parameters",
-        "nn.Parameter(torch.ones(d_model))",
-        "torch.ones(d_model)",
-        "a plain tensor is no parameter",
-    ),
-    Mutant(
-        "Norm",
-        "no gradient",
-        "(variance + self.eps)",
-        "(variance + self.eps).detach()",
-        "no detach",
-    ),
-    # Block
-    Mutant(
-        "Block",
-        "post-norm",
-        f"{_ATTEND}\n        {_FEED}",
-        "x = self.attention_norm(x + self.dropout(self.attention(x, causal=True)))\n"
-        "        return self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))",
-        "as in post-norm",
-    ),
-    Mutant(
-        "Block",
-        "post-norm without residuals inside",
-        f"{_ATTEND}\n        {_FEED}",
-        "x = self.attention_norm(x) + self.dropout(self.attention(x, causal=True))\n"
-        "        return self.feed_forward_norm(x) + self.dropout(self.feed_forward(x))",
-        "as in post-norm",
-    ),
-    Mutant(
-        "Block", "no first residual", _ATTEND, _ATTEND.replace("x + ", "", 1), "is added to what"
-    ),
-    Mutant("Block", "no second residual", _FEED, _FEED.replace("x + ", "", 1), "is added to what"),
-    Mutant("Block", "future seen", ", causal=True", "", "looks back only"),
-    Mutant("Block", "first norm missing", "(self.attention_norm(x), ", "(x, ", "normalized copy"),
-    Mutant(
-        "Block",
-        "second norm missing",
-        "self.feed_forward(self.feed_forward_norm(x))",
-        "self.feed_forward(x)",
-        "normalized copy",
-    ),
-    Mutant(
-        "Block",
-        "side by side",
-        f"{_ATTEND}\n        {_FEED}",
-        "y = self.dropout(self.attention(self.attention_norm(x), causal=True))\n"
-        "        return x + y + self.dropout(self.feed_forward(self.feed_forward_norm(x)))",
-        "not side by side",
-    ),
-    Mutant(
-        "Block",
-        "one norm for both",
-        "self.feed_forward_norm, self.feed_forward = Norm(d_model), feed_forward",
-        "self.feed_forward_norm, self.feed_forward = self.attention_norm, feed_forward",
-        "norm of its own",
-    ),
-    Mutant(
-        "Block",
-        "the first norm twice",
-        "self.feed_forward(self.feed_forward_norm(x))",
-        "self.feed_forward(self.attention_norm(x))",
-        "its own norm",
-    ),
-    Mutant("Block", "no dropout", "nn.Dropout(dropout)", "nn.Identity()", "Nothing was dropped"),
-    Mutant(
-        "Block",
-        "dropout in evaluation",
-        "self.dropout = nn.Dropout(dropout)",
-        "self.dropout = lambda y: nn.functional.dropout(y, dropout)",
-        "training=self.training",
-    ),
-    Mutant(
-        "Block",
-        "dropout on the stream",
-        _FEED,
-        "return self.dropout(x + self.feed_forward(self.feed_forward_norm(x)))",
-        "stream itself",
-    ),
-    Mutant("Block", "in place", _ATTEND, _ATTEND.replace("x = x +", "x +="), "in place"),
-    # GPT
-    Mutant(
-        "GPT",
-        "no final norm",
-        "self.output(self.norm(x))",
-        "self.output(x)",
-        "final norm is missing",
-    ),
-    Mutant("GPT", "no positions", " + self.positions(places)", "", "positions are not added"),
-    Mutant(
-        "GPT",
-        "all positions",
-        "torch.arange(tokens.shape[1])",
-        "torch.arange(self.positions.num_embeddings)",
-        "shorter than the T places",
-    ),
-    Mutant(
-        "GPT",
-        "a plain list",
-        "nn.ModuleList(",
-        "list(",
-        "hides its modules",
-    ),
-    Mutant(
-        "GPT",
-        "one block L times",
-        "nn.ModuleList(\n            Block(D, MultiHeadAttention(D, H, bias=True), "
-        "FeedForward(D), dropout) "
-        "for _ in range(L)\n        )",
-        "nn.ModuleList([Block(D, MultiHeadAttention(D, H, bias=True), FeedForward(D), "
-        "dropout)] * L)",
-        "is one block L times",
-    ),
-    Mutant("GPT", "blocks ignored", "x = block(x)", "block(x)", "outputs are lost"),
-    Mutant(
-        "GPT",
-        "residual around the block",
-        "x = block(x)",
-        "x = x + block(x)",
-        "adds nothing around",
-    ),
-    Mutant("GPT", "never tied", "if tied:", "if False:", "the same Parameter"),
-    Mutant("GPT", "always tied", "if tied:", "if True:", "With tied=False"),
-    Mutant(
-        "GPT",
-        "tied by copying",
-        "self.output.weight = self.embedding.weight",
-        "self.output.weight.data.copy_(self.embedding.weight.data)",
-        "not a copy",
-    ),
-    Mutant("GPT", "large first weights", "self.apply(start_small)", "pass", "start_small"),
-    Mutant(
-        "GPT",
-        "softmax at the end",
-        "self.output(self.norm(x))",
-        "self.output(self.norm(x)).softmax(-1)",
-        "before the softmax",
-    ),
-    Mutant(
-        "GPT",
-        "dropout not handed on",
-        "FeedForward(D), dropout)",
-        "FeedForward(D))",
-        "Hand dropout on",
-    ),
-    Mutant("GPT", "output with a bias", ", bias=False", "", "bias=False"),
-    Mutant(
-        "GPT",
-        "attention without biases",
-        "MultiHeadAttention(D, H, bias=True)",
-        "MultiHeadAttention(D, H)",
-        "is a bias missing",
-    ),
-    Mutant(
-        "GPT",
-        "as many positions as tokens",
-        "nn.Embedding(T, D)",
-        "nn.Embedding(V, D)",
-        "one for every place",
-    ),
-    Mutant(
-        "GPT",
-        "the last place only",
-        "self.output(self.norm(x))",
-        "self.output(self.norm(x))[:, -1]",
-        "at every place",
-    ),
-    Mutant(
-        "GPT",
-        "no norm attribute",
-        "self.norm = Norm(D)",
-        "self.final = Norm(D)",
-        "the attributes are",
-    ),
-    # make_batch
-    Mutant("make_batch", "targets are the inputs", "rows[:, 1:]", "rows[:, :-1]", "learn to copy"),
-    Mutant(
-        "make_batch",
-        "the wrong way round",
-        "rows[:, :-1], rows[:, 1:]",
-        "rows[:, 1:], rows[:, :-1]",
-        "one place too early",
-    ),
-    Mutant(
-        "make_batch",
-        "at multiples of T",
-        "torch.randint(len(tokens) - T, (B,), generator=generator)",
-        "T * torch.randint((len(tokens) - 1) // T, (B,), generator=generator)",
-        "Windows may overlap",
-    ),
-    Mutant(
-        "make_batch",
-        "never the same place twice",
-        "torch.randint(len(tokens) - T, (B,), generator=generator)",
-        "torch.randperm(len(tokens) - T, generator=generator)[:B]",
-        "may draw the same",
-    ),
-    Mutant("make_batch", "windows of T", "i : i + T + 1]", "i : i + T]", "share a window"),
-    Mutant("make_batch", "beyond the end", "len(tokens) - T,", "len(tokens) - T + 1,", "N - T - 1"),
-    Mutant(
-        "make_batch",
-        "the last never",
-        "len(tokens) - T,",
-        "max(1, len(tokens) - T - 1),",
-        "N - T - 1",
-    ),
-    Mutant("make_batch", "chance of its own", ", generator=generator", "", "generator=generator"),
-    Mutant(
-        "make_batch", "one place for all", "(B,), generator", "(1,), generator", "place of its own"
-    ),
-    Mutant(
-        "make_batch",
-        "one place, repeated",
-        "in starts.tolist()]",
-        "in starts.tolist()[:1] * B]",
-        "Draw B places",
-    ),
-    Mutant(
-        "make_batch",
-        "places, not tokens",
-        "tokens[i : i + T + 1]",
-        "torch.arange(i, i + T + 1)",
-        "the place itself is none",
-    ),
-    Mutant(
-        "make_batch",
-        "always from the beginning",
-        "starts.tolist()]",
-        "range(0, B * T, T)]",
-        "N - T - 1",
-    ),
-    # lm_loss
-    Mutant("lm_loss", "in bits", "- chosen).mean()", "- chosen).mean() / math.log(2)", "in bits"),
-    Mutant("lm_loss", "the sum", ".mean()", ".sum()", "take the mean"),
-    Mutant("lm_loss", "over the texts", ".mean()", ".sum() / len(targets)", "not by the B texts"),
-    Mutant("lm_loss", "no mean", ".mean()", "", "One number"),
-    Mutant(
-        "lm_loss",
-        "no normalisation",
-        "logits.logsumexp(-1) - chosen",
-        "-chosen",
-        "no log-probabilities yet",
-    ),
-    Mutant(
-        "lm_loss", "overflow", "logits.logsumexp(-1)", "logits.exp().sum(-1).log()", "exp(1000)"
-    ),
-    Mutant(
-        "lm_loss",
-        "the logarithm of a softmax",
-        "(logits.logsumexp(-1) - chosen)",
-        "(-logits.softmax(-1).gather(-1, targets[..., None]).log())",
-        "exp(1000)",
-    ),
-    Mutant(
-        "lm_loss",
-        "over the wrong dimension",
-        "logits.logsumexp(-1)",
-        "logits.logsumexp(1)",
-        "last dimension",
-    ),
-    Mutant(
-        "lm_loss",
-        "the sign",
-        "logits.logsumexp(-1) - chosen",
-        "chosen - logits.logsumexp(-1)",
-        "minus the logarithm",
-    ),
-    Mutant(
-        "lm_loss",
-        "the likeliest",
-        "chosen = logits.gather(-1, targets[..., None])[..., 0]",
-        "chosen = logits.max(-1).values",
-        "mean over all positions",
-    ),
-    Mutant("lm_loss", "no gradient", ".mean()", ".mean().detach()", "where it came from"),
-    # bits_per_byte
-    Mutant("bits_per_byte", "nats", " / math.log(2)", "", "are bits"),
-    Mutant("bits_per_byte", "characters", "len(text.encode())", "len(text)", "text.encode()"),
-    Mutant(
-        "bits_per_byte", "per token", "len(text.encode())", "len(tokens)", "the first is only read"
-    ),
-    Mutant("bits_per_byte", "not divided", " / len(text.encode())", "", "by the length"),
-    Mutant(
-        "bits_per_byte",
-        "the last window dropped",
-        "range(0, len(tokens) - 1, T)",
-        "range(0, len(tokens) - T, T)",
-        "count as well",
-    ),
-    Mutant("bits_per_byte", "each window as T", "* (window.shape[1] - 1)", "* T", "fewer than T"),
-    Mutant(
-        "bits_per_byte",
-        "every place a window",
-        "range(0, len(tokens) - 1, T)",
-        "range(0, len(tokens) - 1)",
-        "is predicted once",
-    ),
-    Mutant(
-        "bits_per_byte",
-        "windows apart",
-        "start : start + T + 1]",
-        "start : start + T]",
-        "lost between the windows",
-    ),
-    Mutant("bits_per_byte", "dropout on", "model.eval()", "pass", "switches dropout off"),
-    Mutant(
-        "bits_per_byte",
-        "left in evaluation",
-        "model.train(was_training)",
-        "pass",
-        "hand it to model.train",
-    ),
-    Mutant(
-        "bits_per_byte",
-        "left in training",
-        "model.train(was_training)",
-        "model.train()",
-        "hand it to model.train",
-    ),
-    Mutant("bits_per_byte", "gradients kept", "torch.no_grad()", "torch.enable_grad()", "no_grad"),
-    Mutant(
-        "bits_per_byte",
-        "one long window",
-        "start : start + T + 1]",
-        "start : ]",
-        "no positions beyond",
-    ),
-    # rate
-    Mutant("rate", "begins with 0", "step / warmup", "(step - 1) / warmup", "step 1 already"),
-    Mutant("rate", "ends with 0", "(steps - step + 1)", "(steps - step)", "still learns"),
-    Mutant("rate", "falls over all steps", "/ (steps - warmup)", "/ steps", "takes steps - warmup"),
-    Mutant(
-        "rate",
-        "constant",
-        "return (steps - step + 1) / (steps - warmup)",
-        "return 1.0",
-        "the rate falls",
-    ),
-    Mutant("rate", "no warm-up", "return step / warmup", "return 1.0", "Count on your fingers"),
-    Mutant("rate", "divides by 0", "if step <= warmup:", "if step / warmup <= 1:", "divided by 0"),
-    Mutant(
-        "rate",
-        "a cosine",
-        "return (steps - step + 1) / (steps - warmup)",
-        "return (1 + math.cos(math.pi * (step - warmup - 1) / (steps - warmup))) / 2",
-        "straight line",
-    ),
+    Mutant("by_hand", "D for K", "K = D // H", "K = D", "solve for F"),
+    Mutant("by_hand", "width of plain heads", "2 * D * G * K\n", "2 * D * D\n", "more left"),
+    Mutant("by_hand", "two matrices", "// (3 * D) // 8", "// (2 * D) // 8", "three matrices"),
+    Mutant("by_hand", "not rounded", "// (3 * D) // 8 * 8", "// (3 * D)", "multiple of 8"),
+    Mutant("by_hand", "rounded up", "// 8 * 8", "// 8 * 8 + 8", "Down, not up"),
+    Mutant("by_hand", "one of keys", "attention = 2 * D * D + 2 * D", "attention = 2 * D * D + D",
+           "two matrices of D x G K"),
+    Mutant("by_hand", "no gain", '"one block": matrices + D', '"one block": matrices',
+           "gain of D numbers"),
+    Mutant("by_hand", "two norms", '"one block": matrices + D', '"one block": matrices + 2 * D',
+           "one norm"),
+    Mutant("by_hand", "no last norm", "+ D + D * V", "+ D * V", "follows the last block"),
+    Mutant("by_hand", "tied", "2 * V * D + L * (matrices", "V * D + L * (matrices",
+           "Three matrices"),
+    Mutant("by_hand", "keys alone", "L * T * 2 * G", "L * T * G", "both of them"),
+    Mutant("by_hand", "all heads", "2 * G * K * 2", "2 * H * K * 2", "G heads are kept"),
+    Mutant("by_hand", "4 bytes", "G * K * 2,", "G * K * 4,", "takes two bytes"),
+    Mutant("by_hand", "one operation", "2 * (L * matrices", "(L * matrices", "2 for every weight"),
+    Mutant("by_hand", "no output", "(L * matrices + D * V)", "(L * matrices)", "used for every"),
+    Mutant("by_hand", "no attention", " + L * H * (2 * T * K + 2 * T * K)", "", "meets T keys"),
+    Mutant("by_hand", "scores alone", "(2 * T * K + 2 * T * K)", "(2 * T * K)", "weighted mean"),
+    Mutant("by_hand", "groups of scores", "L * H * (2", "L * G * (2", "H rows of scores"),
+    # GroupedAttention
+    Mutant("GroupedAttention", "H heads of keys", "self.key = nn.Linear(D, G * self.K,",
+           "self.key = nn.Linear(D, D,", "G heads of width"),
+    Mutant("GroupedAttention", "a bias", "self.query = nn.Linear(D, D, bias=False)",
+           "self.query = nn.Linear(D, D)", "bias=False"),
+    Mutant("GroupedAttention", "repeated as a whole",
+           "k = k.repeat_interleave(self.H // self.G, 1)  # (B, H, S, K)\n        "
+           "v = v.repeat_interleave(self.H // self.G, 1)",
+           "k = k.repeat(1, self.H // self.G, 1, 1)\n        "
+           "v = v.repeat(1, self.H // self.G, 1, 1)", "Neighbouring heads share"),
+    Mutant("GroupedAttention", "not normalized",
+           "q = rotate(F.rms_norm(q, (self.K,)), start)\n        "
+           "k = rotate(F.rms_norm(k, (self.K,)), start)",
+           "q = rotate(q, start)\n        k = rotate(k, start)", "are normalized"),
+    Mutant("GroupedAttention", "no positions",
+           "q = rotate(F.rms_norm(q, (self.K,)), start)\n        "
+           "k = rotate(F.rms_norm(k, (self.K,)), start)",
+           "q = F.rms_norm(q, (self.K,))\n        k = F.rms_norm(k, (self.K,))", "turned by"),
+    Mutant("GroupedAttention", "values turned", "        if mask is None:",
+           "        v = rotate(v)\n        if mask is None:", "Values are not turned"),
+    Mutant("GroupedAttention", "sees all", ".tril(S - T)", "", "Nobody sees the future"),
+    Mutant("GroupedAttention", "mask unused", "if mask is None:", "if True:", "handed over"),
+    Mutant("GroupedAttention", "begins at 0 again",
+           "q = rotate(F.rms_norm(q, (self.K,)), start)\n        "
+           "k = rotate(F.rms_norm(k, (self.K,)), start)",
+           "q = rotate(F.rms_norm(q, (self.K,)))\n        "
+           "k = rotate(F.rms_norm(k, (self.K,)))", "behind those of the cache"),
+    Mutant("GroupedAttention", "mask at the top left", ".tril(S - T)", ".tril()", "tril(S - T)"),
+    Mutant("GroupedAttention", "shared heads kept", "            cache.keys, cache.values = k, v\n",
+           "            times = self.H // self.G\n"
+           "            cache.keys, cache.values = k, v\n"
+           "            cache.keys = k.repeat_interleave(times, 1)[:, :: times]\n"
+           "            cache.keys = torch.cat([cache.keys, cache.keys], 1)[:, : self.H]\n",
+           "shape"),
+    Mutant("GroupedAttention", "old ones last", "torch.cat([cache.keys, k], 2)",
+           "torch.cat([k, cache.keys], 2)", "Project, split"),
+    Mutant("GroupedAttention", "nothing is kept", "            cache.keys, cache.values = k, v\n",
+           "", "must see the old ones"),
+    Mutant("GroupedAttention", "heads mixed up", "heads.transpose(1, 2).flatten(2)",
+           "heads.reshape(x.shape)", "exchange H and T"),
+    Mutant("GroupedAttention", "no last map", "self.output(heads.transpose(1, 2).flatten(2))",
+           "heads.transpose(1, 2).flatten(2)", "mixes the heads"),
+    # ParallelBlock
+    Mutant("ParallelBlock", "width of plain heads", "2 * D * G * (D // H)", "2 * D * D",
+           "that of task 1"),
+    Mutant("ParallelBlock", "4 D wide", "// (3 * D) // 8 * 8", "// (2 * D) // 8 * 8",
+           "that of task 1"),
+    Mutant("ParallelBlock", "a bias", "self.down = nn.Linear(width, D, bias=False)",
+           "self.down = nn.Linear(width, D)", "bias=False"),
+    Mutant("ParallelBlock", "one after the other",
+           "hidden = F.silu(self.gate(y)) * self.up(y)\n        "
+           "return x + self.attention(y, mask, cache) + self.down(hidden)",
+           "x = x + self.attention(y, mask, cache)\n        y = self.norm(x)\n        "
+           "return x + self.down(F.silu(self.gate(y)) * self.up(y))", "Parallel"),
+    Mutant("ParallelBlock", "GELU", "F.silu", "F.gelu", "through SiLU"),
+    Mutant("ParallelBlock", "sigmoid", "F.silu(self", "torch.sigmoid(self", "times the sigmoid"),
+    Mutant("ParallelBlock", "up through SiLU", "F.silu(self.gate(y)) * self.up(y)",
+           "self.gate(y) * F.silu(self.up(y))", "acts on the gate"),
+    Mutant("ParallelBlock", "no gate", "F.silu(self.gate(y)) * self.up(y)",
+           "F.silu(self.gate(y))", "multiply the two"),
+    Mutant("ParallelBlock", "no residual", "return x + self", "return self", "added to x"),
+    Mutant("ParallelBlock", "attention reads x", "self.attention(y,", "self.attention(x,",
+           "Attention reads the normalized"),
+    Mutant("ParallelBlock", "layer reads x", "F.silu(self.gate(y)) * self.up(y)",
+           "F.silu(self.gate(x)) * self.up(x)", "reads the normalized vectors"),
+    Mutant("ParallelBlock", "no mask", "(y, mask, cache)", "(y, None, cache)", "handed on"),
+    Mutant("ParallelBlock", "no cache", "(y, mask, cache)", "(y, mask)", "cache is handed on"),
+    # pack
+    Mutant("pack", "no beginning", "(1, 1), value", "(0, 1), value", "first token is predicted"),
+    Mutant("pack", "no end", "(1, 1), value", "(1, 0), value", "over is predicted"),
+    Mutant("pack", "padding counts", "torch.full((T,), -100)", "torch.full((T,), end)",
+           "predicts nothing"),
+    Mutant("pack", "padding is 0", "torch.full((T,), end)", "torch.zeros(T, dtype=torch.long)",
+           "end as inputs"),
+    Mutant("pack", "inputs as targets", "text[1:].split(T)", "text[:-1].split(T)", "after it"),
+    Mutant("pack", "one story a window", "if len(x) > room:", "if True:", "share a window"),
+    Mutant("pack", "a full window never fits", "len(x) > room", "len(x) >= room",
+           "still fits"),
+    Mutant("pack", "only the first piece", "            room -= len(x)",
+           "            room -= len(x)\n            break", "is not lost"),
+    Mutant("pack", "room too small", "room = T\n", "room = T - 1\n", "For each story"),
+    Mutant("pack", "targets alone", "return torch.stack(inputs), torch.stack(targets)",
+           "return torch.stack(targets)", "return inputs, targets"),
+    # story_mask
+    Mutant("story_mask", "not causal", "same.tril()[:, None]", "same[:, None]", "causal, too"),
+    Mutant("story_mask", "causal alone", _SAME,
+           "same = torch.ones(*inputs.shape, inputs.shape[1], dtype=torch.bool)", "before them"),
+    Mutant("story_mask", "no heads", "same.tril()[:, None]", "same.tril()", "shape"),
+    Mutant("story_mask", "what is hidden", "same.tril()[:, None]", "~same.tril()[:, None]",
+           "True means"),
+    Mutant("story_mask", "looks ahead", "tril", "triu", "columns up to t"),
+    Mutant("story_mask", "end closes", ".cumsum(1)", ".cumsum(1) - (inputs == end).long()",
+           "belongs to it"),
+    Mutant("story_mask", "earlier stories", "None] == number", "None] >= number",
+           "before them"),
+    Mutant("story_mask", "numbers", "same.tril()[:, None]", "same.tril()[:, None].long()", "type"),
+    # AdamW
+    Mutant("AdamW", "L2", "m.mul_(beta1)",
+           "p.grad = p.grad + self.decay * p\n                m.mul_(beta1)", "gradients stay"),
+    Mutant("AdamW", "L2 on a copy", "m.mul_(beta1).add_(p.grad, alpha=1 - beta1)\n"
+           "                v.mul_(beta2).addcmul_(p.grad, p.grad, value=1 - beta2)",
+           "g = p.grad + self.decay * p\n                m.mul_(beta1).add_(g, alpha=1 - beta1)\n"
+           "                v.mul_(beta2).addcmul_(g, g, value=1 - beta2)\n"
+           "                p.div_(1 - self.lr * self.decay)", "decoupled"),
+    Mutant("AdamW", "no decay", "p.mul_(1 - self.lr * self.decay)\n                ", "",
+           "decay is missing"),
+    Mutant("AdamW", "decay without the rate", "1 - self.lr * self.decay", "1 - self.decay",
+           "multiplied by the rate"),
+    Mutant("AdamW", "m uncorrected", "m / (1 - beta1**self.steps)", "m", "correction of m"),
+    Mutant("AdamW", "v uncorrected", "v / (1 - beta2**self.steps)", "v", "correction of v"),
+    Mutant("AdamW", "always step 1", "self.steps += 1", "self.steps = 1", "counts the steps"),
+    Mutant("AdamW", "betas changed", "beta1, beta2 = self", "beta2, beta1 = self",
+           "beta1 belongs to m"),
+    Mutant("AdamW", "eps under the root", "(square.sqrt() + self.eps)",
+           "(square + self.eps).sqrt()", "outside of the root"),
+    Mutant("AdamW", "no root", "square.sqrt()", "square", "the root of v"),
+    Mutant("AdamW", "sums", "add_(p.grad, alpha=1 - beta1)", "add_(p.grad)", "m is a mean"),
+    Mutant("AdamW", "uphill", "p.sub_(", "p.add_(", "subtracted"),
+    Mutant("AdamW", "without no_grad", "with torch.no_grad():", "if True:", "no_grad"),
+    Mutant("AdamW", "stops at None", "continue", "break", "go on with the next"),
+    Mutant("AdamW", "rate of the start", "p.sub_(self.lr *",
+           "self.first = getattr(self, 'first', self.lr)\n                p.sub_(self.first *",
+           "one line for each equation"),
+    # sees_the_future
+    Mutant("sees_the_future", "neighbours alone",
+           "changed[:, t:] = (changed[:, t:] + 1) % V\n"
+           "            gap = (model(changed) - before)[:, :t]",
+           "changed[:, t] = (changed[:, t] + 1) % V\n"
+           "            gap = (model(changed) - before)[:, t - 1]", "first place"),
+    Mutant("sees_the_future", "last token only", "range(1, tokens.shape[1])",
+           "range(tokens.shape[1] - 1, tokens.shape[1])", "at one place"),
+    Mutant("sees_the_future", "first text only", "- before)[:, :t]", "- before)[:1, :t]",
+           "all texts"),
+    Mutant("sees_the_future", "every difference", "gap.item() > 1e-6", "gap.item() > 0",
+           "Rounding"),
+    Mutant("sees_the_future", "its own place counts", "[:, :t].abs()", "[:, : t + 1].abs()",
+           "sees no later token"),
+    Mutant("sees_the_future", "as it comes", "model.eval()", "pass", "Dropout draws anew"),
+    Mutant("sees_the_future", "left in evaluation", "model.train(was_training)", "pass",
+           "Remember model.training"),
+    Mutant("sees_the_future", "the last t decides", "leaks = leaks or gap", "leaks = gap",
+           "True"),
+    Mutant("sees_the_future", "the other way round", "> 1e-6", "< 1e-6", "False"),
+    Mutant("sees_the_future", "with its sign", ".abs().max()", ".max()", "absolute values"),
+    # Repaired
+    Mutant("Repaired", "still a copy", _TIED,
+           "self.output.weight = nn.Parameter(self.embedding.weight.detach().clone())",
+           "begins as a copy"),
+    Mutant("Repaired", "same numbers, twice", _TIED,
+           "self.output.weight = nn.Parameter(self.embedding.weight)", "one Parameter"),
+    Mutant("Repaired", "still one ahead", "triu(1)", "triu(2)", "sees a later token"),
+    Mutant("Repaired", "not itself", "triu(1)", "triu(0)", "the diagonal stays"),
+    Mutant("Repaired", "still by the length", _LIVE, "scores = q @ k.mT / k.shape[-2] ** 0.5",
+           "width of a head"),
+    Mutant("Repaired", "no scale", _LIVE, "scores = q @ k.mT", "change nothing but the faults"),
+    Mutant("Repaired", "by the whole width", _LIVE, "scores = q @ k.mT / x.shape[-1] ** 0.5",
+           "change nothing but the faults"),
+    Mutant("Repaired", "still clipped after", _CLIP,
+           "optimizer.step()\n        nn.utils.clip_grad_norm_(self.parameters(), clip)\n"
+           "        return loss.item()", "after the step"),
+    Mutant("Repaired", "not clipped",
+           "nn.utils.clip_grad_norm_(self.parameters(), clip)\n        ", "",
+           "not yet clipped"),
+    Mutant("Repaired", "clipped to 1", "self.parameters(), clip)", "self.parameters(), 1.0)",
+           "not yet clipped"),
+    Mutant("Repaired", "targets not shifted", "tokens[:, 1:].flatten()", "tokens[:, :-1].flatten()",
+           "one place later"),
+    Mutant("Repaired", "dropout while it writes", "        self.eval()\n", "",
+           "while it writes"),
+    # gradients
+    Mutant("gradients", "mean of means", 'reduction="sum")', 'reduction="mean") * total / '
+           "len(batches)", "mean of the batches' means"),
+    Mutant("gradients", "sum of means", 'reduction="sum")', 'reduction="mean") * total',
+           "Means of batches"),
+    Mutant("gradients", "sums", "(nats / total).backward()\n        loss += nats.item() / total",
+           "nats.backward()\n        loss += nats.item()", "divided by the number"),
+    Mutant("gradients", "all places", "int((targets >= 0).sum())", "targets.numel()",
+           "Divided by all places"),
+    Mutant("gradients", "old gradients", "model.zero_grad()\n", "pass\n", "earlier step"),
+    Mutant("gradients", "cleared each time", "        logits = model",
+           "        model.zero_grad()\n        logits = model", "Clear once"),
+    Mutant("gradients", "loss of the last", "loss += nats.item()", "loss = nats.item()",
+           "losses of all batches"),
+    Mutant("gradients", "gradient not divided", "(nats / total).backward()", "nats.backward()",
+           "divided by the number"),
+    Mutant("gradients", "inputs stay", "inputs.to(device)", "inputs", "A batch comes from"),
+    Mutant("gradients", "targets stay", "targets.to(device)", "targets", "A batch comes from"),
+    Mutant("gradients", "a tensor", "nats.item()", "nats", "loss.item()"),
+    Mutant("gradients", "one graph",
+           "(nats / total).backward()\n        loss += nats.item() / total\n    return loss",
+           "loss = loss + nats / total\n    loss.backward()\n    return loss.item()",
+           "before the next one"),
     # train
-    Mutant("train", "no zero_grad", "optimizer.zero_grad()", "pass", "earlier steps' gradients"),
-    Mutant(
-        "train",
-        "zero_grad after backward",
-        "optimizer.zero_grad()\n        loss.backward()",
-        "loss.backward()\n        optimizer.zero_grad()",
-        "must not clear them",
-    ),
-    Mutant("train", "no backward", "loss.backward()", "pass", "loss.backward() fills"),
-    Mutant(
-        "train",
-        "no clipping",
-        "torch.nn.utils.clip_grad_norm_(model.parameters(), clip)",
-        "pass",
-        "between backward()",
-    ),
-    Mutant(
-        "train",
-        "clipped after the update",
-        "torch.nn.utils.clip_grad_norm_(model.parameters(), clip)\n        optimizer.step()",
-        "optimizer.step()\n        torch.nn.utils.clip_grad_norm_(model.parameters(), clip)",
-        "between backward()",
-    ),
-    Mutant(
-        "train", "clipped by value", "clip_grad_norm_", "clip_grad_value_", "clips every number"
-    ),
-    Mutant(
-        "train",
-        "clipped to 1",
-        "model.parameters(), clip)",
-        "model.parameters(), 1.0)",
-        "between backward()",
-    ),
-    Mutant(
-        "train",
-        "clipped one by one",
-        "torch.nn.utils.clip_grad_norm_(model.parameters(), clip)",
-        "[torch.nn.utils.clip_grad_norm_([p], clip) for p in model.parameters()]",
-        "all parameters together",
-    ),
-    Mutant("train", "no schedule", "most * rate(step, steps, warmup)", "most", "never changes"),
-    Mutant(
-        "train",
-        "factors multiply",
-        'group["lr"] = most *',
-        'group["lr"] *=',
-        "keep the highest rates",
-    ),
-    Mutant("train", "the factor alone", "most * rate(step", "rate(step", "multiplies the rate"),
-    Mutant(
-        "train",
-        "steps from 0",
-        "rate(step, steps, warmup)",
-        "rate(step - 1, steps, warmup)",
-        "counted from 1",
-    ),
-    Mutant(
-        "train",
-        "the rate after the update",
-        """        for group, most in zip(optimizer.param_groups, highest):
-            group["lr"] = most * rate(step, steps, warmup)
-        inputs, targets = next_batch()
-        loss = lm_loss(model(inputs), targets)
-        optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
-        optimizer.step()
-""",
-        """        inputs, targets = next_batch()
-        loss = lm_loss(model(inputs), targets)
-        optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), clip)
-        optimizer.step()
-        for group, most in zip(optimizer.param_groups, highest):
-            group["lr"] = most * rate(step, steps, warmup)
-""",
-        "before the update that it is for",
-    ),
-    Mutant(
-        "train",
-        "only the first group",
-        "zip(optimizer.param_groups, highest)",
-        "zip(optimizer.param_groups[:1], highest)",
-        "several groups",
-    ),
-    Mutant(
-        "train",
-        "the first group's rate for all",
-        'highest = [group["lr"] for group in optimizer.param_groups]',
-        'highest = [optimizer.param_groups[0]["lr"]] * len(optimizer.param_groups)',
-        "several groups",
-    ),
-    Mutant("train", "tensors kept", "loss.item()", "loss", "loss.item()"),
-    Mutant(
-        "train", "not in training mode", "model.train()\n", "model.eval()\n", "switches dropout on"
-    ),
-    Mutant(
-        "train",
-        "left in training mode",
-        "model.train(was_training)",
-        "pass",
-        "hand it to model.train",
-    ),
-    Mutant(
-        "train",
-        "left in evaluation mode",
-        "model.train(was_training)",
-        "model.eval()",
-        "hand it to model.train",
-    ),
-    Mutant("train", "one step too few", "range(1, steps + 1)", "range(1, steps)", "one batch"),
-    Mutant(
-        "train",
-        "inputs as targets",
-        "lm_loss(model(inputs), targets)",
-        "lm_loss(model(inputs), inputs)",
-        "not its inputs once more",
-    ),
-    Mutant(
-        "train",
-        "one batch for all",
-        "for step in range(1, steps + 1):",
-        "batch = next_batch()\n    next_batch = lambda: batch\n"
-        "    for step in range(1, steps + 1):",
-        "draws one batch",
-    ),
-    # top_k
-    Mutant("top_k", "not divided", "return kept / kept.sum()", "return kept", "divide by its sum"),
-    Mutant("top_k", "k too large", "min(k, len(p))", "k", "min(k, V)"),
-    Mutant("top_k", "ties cut", "p >= smallest", "p > smallest", "itself stays"),
-    Mutant(
-        "top_k",
-        "k of the tied",
-        "kept = torch.where(p >= smallest, p, 0.0)",
-        "kept = torch.zeros_like(p).scatter(0, p.topk(min(k, len(p))).indices, "
-        "p.topk(min(k, len(p))).values)",
-        "Nothing tells equally likely",
-    ),
-    Mutant("top_k", "one more", "min(k, len(p)) - 1", "min(k, len(p) - 1)", "one token more"),
-    Mutant("top_k", "the unlikeliest", "descending=True", "descending=False", "one token more"),
-    Mutant(
-        "top_k",
-        "the first k",
-        "torch.where(p >= smallest, p, 0.0)",
-        "torch.where(torch.arange(len(p)) < k, p, 0.0)",
-        "not the k first",
-    ),
-    Mutant(
-        "top_k",
-        "only the kept",
-        "return kept / kept.sum()",
-        "return (kept / kept.sum())[kept > 0]",
-        "The others stay",
-    ),
-    Mutant(
-        "top_k",
-        "in sorted order",
-        "torch.where(p >= smallest, p, 0.0)",
-        "torch.where(p >= smallest, p, 0.0).sort(descending=True).values",
-        "keeps its place",
-    ),
-    Mutant(
-        "top_k",
-        "softmax again",
-        "return kept / kept.sum()",
-        "return kept.softmax(0)",
-        "The k largest",
-    ),
-    # top_p
-    Mutant("top_p", "not divided", "return kept / kept.sum()", "return kept", "divide by its sum"),
-    Mutant(
-        "top_p",
-        "the crossing token cut",
-        "likelier < share",
-        "ranked.cumsum(0) <= share",
-        "over the line",
-    ),
-    Mutant("top_p", "one too many", "likelier < share", "likelier <= share", "no third token"),
-    Mutant("top_p", "in sorted order", "kept[order] =", "kept[:] =", "undo the sorting"),
-    Mutant(
-        "top_p",
-        "unsorted",
-        "p.sort(descending=True, stable=True)",
-        "(p, torch.arange(len(p)))",
-        "Sort first",
-    ),
-    Mutant("top_p", "upwards", "descending=True", "descending=False", "Sort downwards"),
-    Mutant("top_p", "a threshold", "likelier < share", "ranked >= share", "Sort downwards"),
-    Mutant("top_p", "share of 1 rounds", "if share >= 1:", "if False:", "treat it by itself"),
-    Mutant(
-        "top_p",
-        "higher ids first",
-        "ranked, order = p.sort(descending=True, stable=True)",
-        "ranked, order = p.flip(0).sort(descending=True, stable=True)\n"
-        "    order = len(p) - 1 - order",
-        "lower id first",
-    ),
-    # attend_new
-    Mutant("attend_new", "no scale", " / q.shape[-1] ** 0.5", "", "divided by the root"),
-    Mutant("attend_new", "by K", "q.shape[-1] ** 0.5", "q.shape[-1]", "not by K"),
-    Mutant("attend_new", "over the queries", "softmax(-1)", "softmax(-2)", "sum to 1"),
-    Mutant(
-        "attend_new",
-        "causal from the top left",
-        "/ q.shape[-1] ** 0.5\n",
-        "/ q.shape[-1] ** 0.5\n    scores = "
-        "scores.masked_fill(~torch.ones_like(scores).tril().bool(), -math.inf)\n",
-        "Nothing is to be masked",
-    ),
-    Mutant("attend_new", "no softmax", "scores.softmax(-1) @", "scores @", "weighted mean"),
-    Mutant(
-        "attend_new",
-        "keys for values",
-        "scores.softmax(-1) @ values",
-        "scores.softmax(-1) @ keys",
-        "weighted mean",
-    ),
-    Mutant(
-        "attend_new",
-        "by the number of keys",
-        "q.shape[-1] ** 0.5",
-        "keys.shape[-2] ** 0.5",
-        "root of K",
-    ),
-    Mutant(
-        "attend_new", "by 2 whatever the width", "q.shape[-1] ** 0.5", "2", "Here K is 5, not 4"
-    ),
-    # read_token
-    Mutant(
-        "read_token",
-        "always the first place",
-        "place = cache[0][0].shape[2] if cache else 0",
-        "place = 0",
-        "Positions go on",
-    ),
-    Mutant(
-        "read_token",
-        "the place before",
-        "cache[0][0].shape[2] if",
-        "cache[0][0].shape[2] - 1 if",
-        "Positions go on",
-    ),
-    Mutant("read_token", "no positions", " + model.positions.weight[place]", "", "is not added"),
-    Mutant(
-        "read_token",
-        "the cache not read",
-        "glue(attend_new(q, keys, values))",
-        "glue(attend_new(q, keys[:, :, -1:], values[:, :, -1:]))",
-        "cached keys too",
-    ),
-    Mutant(
-        "read_token",
-        "the cache not longer",
-        "            keys = torch.cat([cache[i][0], keys], 2)\n"
-        "            values = torch.cat([cache[i][1], values], 2)",
-        "            pass",
-        "put the new token's key",
-    ),
-    Mutant(
-        "read_token",
-        "new in front",
-        "torch.cat([cache[i][0], keys], 2)",
-        "torch.cat([keys, cache[i][0]], 2)",
-        "at the end",
-    ),
-    Mutant(
-        "read_token",
-        "the wrong dimension",
-        "torch.cat([cache[i][0], keys], 2)",
-        "torch.cat([cache[i][0], keys], 1)",
-        "along the S tokens",
-    ),
-    Mutant(
-        "read_token",
-        "the cache changed in place",
-        "return model.output(model.norm(x))[:, 0], new_cache",
-        "cache[:] = new_cache\n    return model.output(model.norm(x))[:, 0], cache",
-        "in place",
-    ),
-    Mutant(
-        "read_token",
-        "no final norm",
-        "model.output(model.norm(x))",
-        "model.output(x)",
-        "final norm is missing",
-    ),
-    Mutant("read_token", "no first norm", "block.attention_norm(x)", "x", "line by line"),
-    Mutant(
-        "read_token",
-        "no residual",
-        "x = x + attention.output",
-        "x = attention.output",
-        "line by line",
-    ),
-    Mutant(
-        "read_token",
-        "no W_O",
-        "attention.output(glue(attend_new(q, keys, values)))",
-        "glue(attend_new(q, keys, values))",
-        "line by line",
-    ),
-    Mutant(
-        "read_token", "logits with a time axis", "(model.norm(x))[:, 0]", "(model.norm(x))", "shape"
-    ),
-    Mutant(
-        "read_token",
-        "only the cache of the first block",
-        "return model.output(model.norm(x))[:, 0], new_cache",
-        "return model.output(model.norm(x))[:, 0], new_cache[:1]",
-        "pair (keys, values) for every block",
-    ),
-    Mutant(
-        "read_token",
-        "queries kept",
-        "new_cache.append((keys, values))",
-        "new_cache.append((q, values))",
-        "put the new token's key",
-    ),
+    Mutant("train", "never stops", "progress := (clock() - began) / seconds) < 1",
+           "progress := min(0.99, (clock() - began) / seconds)) < 1", "does not stop"),
+    Mutant("train", "its own clock", "began, highest = clock()", "clock = time.monotonic\n"
+           "    began, highest = clock()", "does not stop"),
+    Mutant("train", "constant rate", "highest * factor(progress)", "highest", "never changes"),
+    Mutant("train", "the factor alone", "highest * factor(progress)", "factor(progress)",
+           "factor multiplies"),
+    Mutant("train", "compounded", "highest * factor(progress)", "optimizer.lr * factor(progress)",
+           "one on the highest"),
+    Mutant("train", "rate after the step",
+           "optimizer.lr = highest * factor(progress)\n        optimizer.step()",
+           "optimizer.step()\n        optimizer.lr = highest * factor(progress)",
+           "before the step"),
+    Mutant("train", "not clipped", "nn.utils.clip_grad_norm_(model.parameters(), 1.0)", "pass",
+           "clipped to the norm 1"),
+    Mutant("train", "clipped after", "nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n        "
+           "optimizer.lr = highest * factor(progress)\n        optimizer.step()",
+           "optimizer.lr = highest * factor(progress)\n        optimizer.step()\n        "
+           "nn.utils.clip_grad_norm_(model.parameters(), 1.0)", "clipped to the norm 1"),
+    Mutant("train", "one batch always", "range(accumulate)", "range(1)", "draws `accumulate`"),
+    Mutant("train", "not after the last", " or clock() - began >= seconds", "", "last step"),
+    Mutant("train", "after every step", "if step % every == 0 or clock() - began >= seconds",
+           "if True", "stops when"),
+    Mutant("train", "the last weights", "model.load_state_dict(weights)", "pass",
+           "last weights, not the best"),
+    Mutant("train", "no copies", _COPIES, "model.state_dict()", "the weights themselves"),
+    Mutant("train", "shallow copy", _COPIES, "dict(model.state_dict())", "the weights themselves"),
+    Mutant("train", "highest loss", "held_out_loss < best", "held_out_loss > -best",
+           "last weights, not the best"),
+    Mutant("train", "device forgotten", "gradients(model, batches, device)",
+           'gradients(model, batches, "cpu")', "handed over"),
+    Mutant("gradients", "always to the CPU", "targets.to(device)", "targets.cpu()", "handed over"),
+    Mutant("train", "steps from 0", "history.append((step,", "history.append((step - 1,",
+           "history has the steps"),
+    Mutant("train", "no history", "return history", "return None", "None is what"),
+    # entry
+    Mutant("entry", "never trained", "train(model, optimizer, next_batch, evaluate, seconds, "
+           "device)", "[(1, 0.0, 0.0)]", "learned from the stories"),
+    Mutant("entry", "another model trained", "AdamW(model.parameters()",
+           "AdamW(GPT(V, 128, [ParallelBlock(128, 4, 2)]).parameters()", "learned"),
+    Mutant("entry", "model alone", "return model, train(", "return train(", "return model"),
+    Mutant("entry", "a vocabulary of its own", "GPT(V, 128", "GPT(2048, 128", "vocabulary is"),
+    Mutant("entry", "a minute of its own", "evaluate, seconds, device", "evaluate, 60, device",
+           "it comes to an end"),
+    Mutant("entry", "no training batches", "torch.randint(len(read[0])", "torch.randint(0",
+           "without an error"),
+    Mutant("entry", "rate of 0", "lr=5e-3", "lr=0.0", "learned"),
+    Mutant("entry", "no history", "return model, train(", "return model, print(", "a history"),
+    Mutant("entry", "all held back", "stories[:32], end, 256), pack(stories[32:]",
+           "stories, end, 256), pack(stories[len(stories):]", "without an error"),
     # write
-    Mutant(
-        "write",
-        "the temperature multiplies",
-        "logits[0] / temperature",
-        "logits[0] * temperature",
-        "Divide the logits",
-    ),
-    Mutant(
-        "write",
-        "the temperature ignored",
-        "logits[0] / temperature",
-        "logits[0]",
-        "temperature comes first",
-    ),
-    Mutant(
-        "write",
-        "the likeliest",
-        "torch.multinomial(p, 1, generator=generator)",
-        "p.argmax()[None]",
-        "no sampling",
-    ),
-    Mutant(
-        "write", "chance of its own", ", generator=generator", "", "nothing else that is random"
-    ),
-    Mutant(
-        "write",
-        "a seed of its own",
-        "text, cache = prompt, []",
-        "text, cache = prompt, []\n    generator = torch.Generator().manual_seed(0)",
-        "Another seed, another text",
-    ),
-    Mutant(
-        "write",
-        "narrow ignored",
-        "p = p if narrow is None else narrow(p)",
-        "p if narrow is None else narrow(p)",
-        "Draw from what narrow",
-    ),
-    Mutant(
-        "write",
-        "the prompt lost",
-        "text, cache = prompt, []",
-        "text, cache = prompt[:0], []",
-        "Begin with the prompt",
-    ),
-    Mutant(
-        "write",
-        "one too few",
-        "for _ in range(length):",
-        "for _ in range(length - 1):",
-        "Begin with the prompt",
-    ),
-    Mutant(
-        "write",
-        "only the last token of the prompt",
-        "for token in prompt:",
-        "for token in prompt[-1:]:",
-        "token by token",
-    ),
-    Mutant(
-        "write",
-        "begins anew for every token",
-        "logits, cache = read_token(model, drawn, cache)",
-        "cache = []\n                for token in text:\n"
-        "                    logits, cache = read_token(model, token[None], cache)",
-        "it gave you last",
-    ),
-    Mutant(
-        "write",
-        "the cache forgotten",
-        "logits, cache = read_token(model, drawn, cache)",
-        "logits, cache = read_token(model, drawn, [])",
-        "cache of those before it",
-    ),
-    Mutant("write", "gradients kept", "torch.no_grad()", "torch.enable_grad()", "no_grad"),
-    Mutant(
-        "write",
-        "narrow before the temperature",
-        "            p = (logits[0] / temperature).softmax(-1)\n"
-        "            p = p if narrow is None else narrow(p)",
-        "            p = logits[0].softmax(-1)\n"
-        "            p = p if narrow is None else narrow(p)\n"
-        "            p = (p.log() / temperature).softmax(-1)",
-        "temperature comes first",
-    ),
-    Mutant(
-        "write",
-        "narrow gets logits",
-        "p = p if narrow is None else narrow(p)",
-        "p = p if narrow is None else narrow(logits[0] / temperature)",
-        "not logits",
-    ),
-    Mutant(
-        "write",
-        "the drawn token not read",
-        "logits, cache = read_token(model, drawn, cache)",
-        "pass",
-        "what was drawn is read next",
-    ),
-]
+    Mutant("write", "multiplied", "logits / temperature", "logits * temperature",
+           "divided by the temperature"),
+    Mutant("write", "no temperature", "(logits / temperature)", "logits", "not used"),
+    Mutant("write", "the likeliest", "torch.multinomial(p.cpu(), 1, generator=generator)",
+           "p.argmax()[None]", "Draw from the distribution"),
+    Mutant("write", "without the generator", ", generator=generator)", ")", "Read what is new"),
+    Mutant("write", "the text again", "(new if cached else text)", "text", "read once"),
+    Mutant("write", "the newest alone", "(new if cached else text)", "new", "says"),
+    Mutant("write", "the first place", "caches)[0, -1]", "caches)[0, 0]", "last token"),
+    Mutant("write", "always cached", "if cached else None", "if True else None", "says"),
+    Mutant("write", "never cached", "if cached else None", "if False else None", "says"),
+    Mutant("write", "with gradients", "with torch.no_grad():", "if True:", "no_grad"),
+    Mutant("write", "new tokens alone", "    return text", "    return text[len(prompt) :]",
+           "the prompt, and every"),
+    Mutant("write", "one cache for all", "[Cache() for _ in model.blocks]",
+           "[Cache()] * len(model.blocks)", "model"),
+    # seconds_of
+    Mutant("seconds_of", "no warm-up", "    action()\n    times", "    times", "warm-up"),
+    Mutant("seconds_of", "mean", "return min(times)", "return statistics.mean(times)",
+           "not the mean"),
+    Mutant("seconds_of", "sum", "return min(times)", "return sum(times)", "all of them together"),
+    Mutant("seconds_of", "longest", "return min(times)", "return max(times)", "only makes it"),
+    Mutant("seconds_of", "last", "return min(times)", "return times[-1]", "each of the repeats"),
+    Mutant("seconds_of", "its own clock", "times = []", "times, clock = [], time.perf_counter",
+           "read the clock"),
+    Mutant("seconds_of", "one too few", "range(repeats)", "range(repeats - 1)", "`repeats` times"),
+    Mutant("seconds_of", "clock read once", "times.append(clock() - began)",
+           "times.append(began)", "read the clock"),
+    # paired
+    Mutant("paired", "the other way round", "x - y for", "y - x for", "not b - a"),
+    Mutant("paired", "without signs", "[x - y for x", "[abs(x - y) for x", "no absolute"),
+    Mutant("paired", "deviation", " / math.sqrt(len(gaps))", "", "single gaps"),
+    Mutant("paired", "by n", "math.sqrt(len(gaps))", "len(gaps)", "not by n"),
+    Mutant("paired", "with n", "statistics.stdev(gaps)", "statistics.pstdev(gaps)", "n - 1"),
+    Mutant("paired", "median", "statistics.mean(gaps)", "statistics.median(gaps)", "median"),
+    Mutant("paired", "unpaired", "statistics.stdev(gaps)",
+           "math.sqrt(statistics.variance(a) + statistics.variance(b))", "are pairs"),
+    Mutant("paired", "squared", "statistics.stdev(gaps) / math.sqrt(len(gaps))",
+           "statistics.variance(gaps) / len(gaps)", "root is missing"),
+    Mutant("paired", "mean alone",
+           ", statistics.stdev(gaps) / math.sqrt(len(gaps))", "", "Two numbers"),
+]  # fmt: skip
 
 REWRITES = [
     Rewrite(
         "by_hand",
         "part by part",
-        """
-def by_hand():
-    sizes = check.numbers()
-    V, T, L, D = (sizes[name] for name in "VTLD")
-    attention, feed_forward, norm = 4 * D * (D + 1), 8 * D * D + 5 * D, 2 * D
-    one = attention + feed_forward + 2 * norm
-    answer = {"one block": one, "positions": T * D, "token embeddings": V * D}
-    answer["all, tied"] = V * D + T * D + L * one + norm
-    answer["all, untied"] = answer["all, tied"] + V * D
-    return answer
-""",
+        '''def by_hand():
+    V, L, D, H, G, T = check.numbers().values()
+    K = D // H
+    queries, shared = D * D, D * G * K
+    F = max(F for F in range(8, 12 * D, 8) if 2 * queries + 2 * shared + 3 * D * F <= 12 * D**2)
+    block = 2 * queries + 2 * shared + 3 * D * F + D
+    names = ["hidden width", "one block", "the whole", "cache bytes", "FLOPs"]
+    flops = L * (2 * (block - D) + 4 * T * D) + 2 * V * D
+    return dict(zip(names, [F, block, 3 * V * D + L * block + D, 4 * L * T * G * K, flops]))''',
     ),
     Rewrite(
         "by_hand",
-        "counted in a model",
-        """
-def by_hand():
-    V, T, L, D, H = check.numbers().values()
-    block = nn.TransformerEncoderLayer(D, H, 4 * D)
-    one = sum(p.numel() for p in block.parameters())
-    tied = (V + T) * D + L * one + 2 * D
+        "floats",
+        '''def by_hand():
+    V, L, D, H, G, T = check.numbers().values()
+    K = D / H
+    F = (10 * D - 2 * G * K) / 3 // 8 * 8
+    block = 2 * D**2 + 2 * D * G * K + 3 * D * F
     return {
-        "token embeddings": D * V,
-        "positions": D * T,
-        "one block": float(one),
-        "all, tied": tied,
-        "all, untied": tied + D * V,
-    }
-""",
+        "hidden width": F, "one block": block + D, "the whole": L * (block + D) + D + 3 * V * D,
+        "cache bytes": 4 * L * T * G * K, "FLOPs": 2.0 * (L * block + V * D) + 4 * L * T * D,
+    }''',
     ),
     Rewrite(
-        "Norm",
-        "with torch.var",
-        """
-class Norm(nn.Module):
-    def __init__(self, d_model, eps=1e-5):
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(d_model))
-        self.bias = nn.Parameter(torch.zeros(d_model))
-        self.eps = eps
-
-    def forward(self, x):
-        E = x.mean(dim=-1, keepdim=True)
-        V = x.var(dim=-1, keepdim=True, unbiased=False)
-        return (x - E) * torch.rsqrt(V + self.eps) * self.weight + self.bias
-""",
-    ),
-    Rewrite(
-        "Norm",
-        "by the mean of the squares",
-        """
-class Norm(nn.Module):
-    def __init__(self, d_model, eps=1e-5):
-        super(Norm, self).__init__()
-        self.d, self.eps = d_model, eps
-        self.bias = nn.Parameter(torch.zeros(d_model))
-        self.weight = nn.Parameter(torch.ones(d_model))
-
-    def forward(self, x):
-        mean = x.sum(-1)[..., None] / self.d
-        square = (x**2).sum(-1)[..., None] / self.d
-        return self.bias + self.weight * (x - mean) / (square - mean**2 + self.eps).sqrt()
-""",
-    ),
-    Rewrite(
-        "Block",
-        "two lines each, F.dropout",
-        """
-class Block(nn.Module):
-    def __init__(self, d_model, attention, feed_forward, dropout=0.0):
-        super().__init__()
-        self.attention, self.feed_forward, self.p = attention, feed_forward, dropout
-        self.attention_norm = Norm(d_model)
-        self.feed_forward_norm = Norm(d_model)
-
-    def forward(self, x):
-        read = self.attention(self.attention_norm(x), causal=True)
-        x = x + nn.functional.dropout(read, self.p, self.training)
-        computed = self.feed_forward(self.feed_forward_norm(x))
-        return x + nn.functional.dropout(computed, self.p, self.training)
-""",
-    ),
-    Rewrite(
-        "Block",
-        "with a mask of its own",
-        """
-class Block(nn.Module):
-    def __init__(self, d_model, attention, feed_forward, dropout=0.0):
-        super().__init__()
-        self.attention_norm, self.feed_forward_norm = Norm(d_model), Norm(d_model)
-        self.attention, self.feed_forward = attention, feed_forward
-        self.drop = nn.ModuleList([nn.Dropout(dropout), nn.Dropout(dropout)])
-
-    def forward(self, x):
-        T = x.shape[1]
-        seen = torch.ones(T, T, dtype=torch.bool).tril()
-        y = self.attention(self.attention_norm(x), mask=seen)
-        x = x + self.drop[0](y)
-        y = self.feed_forward(self.feed_forward_norm(x))
-        return x + self.drop[1](y)
-""",
-    ),
-    Rewrite(
-        "GPT",
-        "tied first, sequential blocks",
-        """
-class GPT(nn.Module):
-    def __init__(self, V, T, L, D, H, tied=True, dropout=0.0):
-        super().__init__()
-        self.output, self.embedding = nn.Linear(D, V, bias=False), nn.Embedding(V, D)
-        if tied:
-            self.embedding.weight = self.output.weight
-        self.positions, self.norm = nn.Embedding(T, D), Norm(D)
-        self.blocks = nn.ModuleList()
-        for _ in range(L):
-            attention = MultiHeadAttention(D, H, bias=True)
-            self.blocks.append(Block(D, attention, FeedForward(D, 4 * D), dropout=dropout))
-        self.apply(start_small)
-
-    def forward(self, tokens):
-        x = self.embedding(tokens) + self.positions.weight[: tokens.size(1)]
-        x = nn.Sequential(*self.blocks)(x)
-        return self.output(self.norm(x))
-""",
-    ),
-    Rewrite(
-        "GPT",
-        "weights drawn by hand",
-        """
-class GPT(nn.Module):
-    def __init__(self, V, T, L, D, H, tied=True, dropout=0.0):
-        super().__init__()
-        self.embedding, self.positions = nn.Embedding(V, D), nn.Embedding(T, D)
-        parts = [(MultiHeadAttention(D, H, bias=True), FeedForward(D)) for _ in range(L)]
-        self.blocks = nn.ModuleList([Block(D, a, f, dropout) for a, f in parts])
-        self.norm, self.output = Norm(D), nn.Linear(D, V, False)
-        for name, p in self.named_parameters():
-            if p.dim() == 2:
-                nn.init.normal_(p, std=0.02)
-        if tied:
-            self.output.weight = self.embedding.weight
-
-    def forward(self, tokens):
-        B, t = tokens.shape
-        x = self.embedding(tokens) + self.positions(torch.arange(t).expand(B, t))
-        for i in range(len(self.blocks)):
-            x = self.blocks[i](x)
-        return nn.functional.linear(self.norm(x), self.output.weight)
-""",
-    ),
-    Rewrite(
-        "make_batch",
-        "by indices",
-        """
-def make_batch(tokens, B, T, generator):
-    starts = torch.randint(0, tokens.numel() - T, (B, 1), generator=generator)
-    places = starts + torch.arange(T)
-    return tokens[places], tokens[places + 1]
-""",
-    ),
-    Rewrite(
-        "make_batch",
-        "by unfold",
-        """
-def make_batch(tokens, B, T, generator):
-    windows = tokens.unfold(0, T + 1, 1)
-    chosen = torch.rand(B, generator=generator) * len(windows)
-    rows = windows[chosen.long()]
-    return [rows[:, :T], rows[:, 1:]]
-""",
-    ),
-    Rewrite(
-        "lm_loss",
-        "by log_softmax",
-        """
-def lm_loss(logits, targets):
-    log_p = torch.log_softmax(logits, -1).flatten(0, 1)
-    return -log_p[torch.arange(len(log_p)), targets.flatten()].mean()
-""",
-    ),
-    Rewrite(
-        "lm_loss",
-        "the largest taken away",
-        """
-def lm_loss(logits, targets):
-    B, T, V = logits.shape
-    z = logits - logits.amax(-1, keepdim=True)
-    cost = z.exp().sum(-1).log() - (z * nn.functional.one_hot(targets, V)).sum(-1)
-    return cost.sum() / (B * T)
-""",
-    ),
-    Rewrite(
-        "bits_per_byte",
-        "two kinds of windows",
-        """
-@torch.no_grad()
-def bits_per_byte(model, tokens, T, text):
-    mode = model.training
-    model.eval()
-    inputs, targets, nats = tokens[:-1], tokens[1:], 0.0
-    for x, y in zip(inputs.split(T), targets.split(T)):
-        log_p = model(x[None]).log_softmax(-1)[0]
-        nats -= log_p.gather(1, y[:, None]).sum()
-    model.train(mode)
-    return float(nats) / math.log(2) / len(text.encode("utf-8"))
-""",
-    ),
-    Rewrite(
-        "bits_per_byte",
-        "whole windows at once",
-        """
-def bits_per_byte(model, tokens, T, text):
-    mode, N = model.training, len(tokens) - 1
-    whole, costs = N // T * T, []
-    model.eval()
-    with torch.inference_mode():
-        if whole:
-            x, y = tokens[:whole].view(-1, T), tokens[1 : whole + 1].view(-1, T)
-            costs.append(lm_loss(model(x), y).item() * whole)
-        if whole < N:
-            x, y = tokens[None, whole:N], tokens[None, whole + 1 :]
-            costs.append(lm_loss(model(x), y).item() * (N - whole))
-    model.train(mode)
-    return sum(costs) / math.log(2) / len(bytes(text, "utf-8"))
-""",
-    ),
-    Rewrite(
-        "rate",
-        "the smaller of two lines",
-        """
-def rate(step, steps, warmup):
-    up = step / warmup if warmup else 1.0
-    return min(up, (steps + 1 - step) / (steps - warmup), 1.0)
-""",
-    ),
-    Rewrite(
-        "rate",
-        "as a share that is left",
-        """
-def rate(step, steps, warmup):
-    if warmup > 0 and step < warmup:
-        return step / warmup
-    elif step in (warmup, warmup + 1):
-        return 1
-    return 1 - (step - warmup - 1) / (steps - warmup)
-""",
-    ),
-    Rewrite(
-        "train",
-        "with torch's scheduler",
-        """
-def train(model, optimizer, next_batch, steps, warmup, clip=1.0):
-    mode = model.training
-    model.train()
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda done: rate(done + 1, steps, warmup) if done < steps else 0.0
-    )
-    losses = []
-    for _ in range(steps):
-        inputs, targets = next_batch()
-        model.zero_grad()
-        loss = nn.functional.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
-        loss.backward()
-        nn.utils.clip_grad_norm_(list(model.parameters()), clip)
-        optimizer.step()
-        schedule.step()
-        losses.append(float(loss.detach()))
-    model.train() if mode else model.eval()
-    return losses
-""",
-    ),
-    Rewrite(
-        "train",
-        "cleared at the end, clipped by hand",
-        """
-def train(model, optimizer, next_batch, steps, warmup, clip=1.0):
-    mode, losses = model.training, []
-    for group in optimizer.param_groups:
-        group["highest"] = group["lr"]
-    model.train(True)
-    optimizer.zero_grad()
-    while len(losses) < steps:
-        x, y = next_batch()
-        loss = lm_loss(model(x), y)
-        losses.append(loss.item())
-        loss.backward()
-        gradients = [p.grad for p in model.parameters() if p.grad is not None]
-        norm = sum((g**2).sum() for g in gradients) ** 0.5
-        for g in gradients:
-            g.mul_(min(1.0, clip / (norm.item() + 1e-12)))
-        for group in optimizer.param_groups:
-            group["lr"] = group["highest"] * rate(len(losses), steps, warmup)
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=False)
-    model.train(mode)
-    return losses
-""",
-    ),
-    Rewrite(
-        "top_k",
-        "by topk",
-        """
-def top_k(p, k):
-    threshold = torch.topk(p, min(k, p.shape[-1])).values.min()
-    kept = p * (p >= threshold)
-    return kept / kept.sum(-1, keepdim=True)
-""",
-    ),
-    Rewrite(
-        "top_k",
-        "by a loop",
-        """
-def top_k(p, k):
-    ranked = sorted(p.tolist(), reverse=True)
-    line = ranked[k - 1] if k <= len(ranked) else 0.0
-    kept = [x if x >= line else 0.0 for x in p.tolist()]
-    return torch.tensor([x / sum(kept) for x in kept], dtype=p.dtype)
-""",
-    ),
-    Rewrite(
-        "top_p",
-        "by a loop",
-        """
-def top_p(p, share):
-    if share == 1:
-        return p.clone()
-    kept, total = torch.zeros_like(p), 0.0
-    for i in sorted(range(len(p)), key=lambda i: (-p[i].item(), i)):
-        if total >= share:
-            break
-        kept[i] = p[i]
-        total += p[i].item()
-    return kept / kept.sum()
-""",
-    ),
-    Rewrite(
-        "top_p",
-        "by a mask",
-        """
-def top_p(p, share):
-    values, ids = torch.sort(p, descending=True, stable=True)
-    before = torch.cat([torch.zeros(1, dtype=p.dtype), values.cumsum(0)[:-1]])
-    cut = (before >= share) & (share < 1)
-    cut[0] = False
-    kept = p.masked_fill(torch.zeros_like(cut).scatter(0, ids, cut), 0)
-    return kept / kept.sum()
-""",
-    ),
-    Rewrite(
-        "attend_new",
+        "GroupedAttention",
         "by einsum",
-        """
-def attend_new(q, keys, values):
-    weights = torch.einsum("bhqk,bhsk->bhqs", q, keys).div(math.sqrt(q.size(-1))).softmax(3)
-    return torch.einsum("bhqs,bhsk->bhqk", weights, values)
-""",
+        '''class GroupedAttention(nn.Module):
+    def __init__(self, D, H, G):
+        super().__init__()
+        self.sizes, K = (H, G), D // H
+        self.output, self.query = nn.Linear(D, D, False), nn.Linear(D, D, False)
+        self.key, self.value = nn.Linear(D, G * K, False), nn.Linear(D, G * K, False)
+
+    def forward(self, x, mask=None, cache=None):
+        (H, G), (B, T, D) = self.sizes, x.shape
+        K = D // H
+        q = self.query(x).view(B, T, H, K).transpose(1, 2)
+        k = self.key(x).view(B, T, G, K).transpose(1, 2)
+        v = self.value(x).view(B, T, G, K).transpose(1, 2)
+        before = cache.keys.shape[-2] if cache is not None and cache.keys is not None else 0
+        q, k = (rotate(F.rms_norm(y, [K]), before) for y in (q, k))
+        if before:
+            k, v = torch.cat((cache.keys, k), -2), torch.cat((cache.values, v), -2)
+        if cache is not None:
+            cache.keys, cache.values = k, v
+        q = q.reshape(B, G, H // G, T, K)
+        scores = torch.einsum("bghtk,bgsk->bghts", q, k) / K**0.5
+        if mask is None:
+            places = torch.arange(before + T)
+            mask = places <= places[before:, None]
+        else:
+            mask = mask[:, :, None]
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
+        return self.output(torch.einsum("bghts,bgsk->btghk", weights, v).reshape(B, T, D))''',
     ),
     Rewrite(
-        "attend_new",
+        "GroupedAttention",
+        "heads expanded",
+        '''class GroupedAttention(nn.Module):
+    def __init__(self, D, H, G):
+        super().__init__()
+        self.K, self.share = D // H, H // G
+        for name, width in zip(("query", "key", "value", "output"), (H, G, G, H)):
+            setattr(self, name, nn.Linear(D, width * self.K, bias=False))
+
+    def forward(self, x, mask=None, cache=None):
+        def heads(linear):
+            return linear(x).unflatten(2, (-1, self.K)).movedim(2, 1)
+
+        old = 0
+        if cache is not None and cache.keys is not None:
+            old = cache.keys.size(2)
+        q = rotate(F.rms_norm(heads(self.query), (self.K,)), start=old)
+        k = rotate(F.rms_norm(heads(self.key), (self.K,)), start=old)
+        v = heads(self.value)
+        if cache is not None:
+            cache.keys = k = k if old == 0 else torch.cat([cache.keys, k], dim=2)
+            cache.values = v = v if old == 0 else torch.cat([cache.values, v], dim=2)
+        k, v = (y[:, :, None].expand(-1, -1, self.share, -1, -1).flatten(1, 2) for y in (k, v))
+        causal = torch.ones(k.size(2), k.size(2), dtype=torch.bool).tril()[old:]
+        y = F.scaled_dot_product_attention(q, k, v, causal if mask is None else mask)
+        return self.output(y.movedim(1, 2).flatten(2))''',
+    ),
+    Rewrite(
+        "ParallelBlock",
+        "step by step",
+        '''class ParallelBlock(nn.Module):
+    def __init__(self, D, H, G):
+        super().__init__()
+        self.attention = GroupedAttention(D, H, G)
+        left = 12 * D * D - sum(p.numel() for p in self.attention.parameters())
+        F = left // (24 * D) * 8
+        self.up, self.gate = nn.Linear(D, F, False), nn.Linear(D, F, False)
+        self.down, self.norm = nn.Linear(F, D, False), Norm(D)
+
+    def forward(self, x, mask=None, cache=None):
+        y = self.norm(x)
+        gate = self.gate(y)
+        layer = self.down(self.up(y) * gate * gate.sigmoid())
+        return self.attention(y, mask=mask, cache=cache) + layer + x''',
+    ),
+    Rewrite(
+        "ParallelBlock",
+        "widths from K",
+        '''class ParallelBlock(nn.Module):
+    def __init__(self, D, H, G):
+        super().__init__()
+        K = D // H
+        hidden = 8 * int((10 * D - 2 * G * K) / 24)
+        self.norm = Norm(D)
+        self.attention = GroupedAttention(D, H, G)
+        self.gate, self.up = (nn.Linear(D, hidden, bias=False) for _ in range(2))
+        self.down = nn.Linear(hidden, D, bias=False)
+
+    def forward(self, x, mask=None, cache=None):
+        y = self.norm(x)
+        x = x + self.down(nn.functional.silu(self.gate(y)) * self.up(y))
+        return x + self.attention(y, mask, cache)''',
+    ),
+    Rewrite(
+        "pack",
+        "lists",
+        '''def pack(stories, end, T):
+    rows = []
+    for story in stories:
+        text = [end, *story.tolist(), end]
+        pairs = list(zip(text, text[1:]))
+        while pairs:
+            piece, pairs = pairs[:T], pairs[T:]
+            if not rows or len(rows[-1]) + len(piece) > T:
+                rows.append([])
+            rows[-1] += piece
+    both = torch.tensor([row + [(end, -100)] * (T - len(row)) for row in rows])
+    return both[..., 0], both[..., 1]''',
+    ),
+    Rewrite(
+        "pack",
+        "pieces first",
+        '''def pack(stories, end, T):
+    pieces, gap = [], torch.tensor([end])
+    for story in stories:
+        text = torch.cat([gap, story, gap])
+        for i in range(0, len(text) - 1, T):
+            pieces.append((text[i : min(i + T, len(text) - 1)], text[i + 1 : i + 1 + T]))
+    filled, used = [], []
+    for x, y in pieces:
+        if not used or used[-1] + len(x) > T:
+            filled.append((torch.full((T,), end), torch.full((T,), -100)))
+            used.append(0)
+        here = slice(used[-1], used[-1] + len(x))
+        filled[-1][0][here], filled[-1][1][here] = x, y
+        used[-1] += len(x)
+    return tuple(torch.stack(part) for part in zip(*filled))''',
+    ),
+    Rewrite(
+        "story_mask",
+        "loops",
+        '''def story_mask(inputs, end):
+    B, T = inputs.shape
+    mask = torch.zeros(B, 1, T, T, dtype=torch.bool)
+    for b in range(B):
+        first = 0
+        for t in range(T):
+            if inputs[b, t] == end:
+                first = t
+            mask[b, 0, t, first : t + 1] = True
+    return mask''',
+    ),
+    Rewrite(
+        "story_mask",
+        "two masks",
+        '''def story_mask(inputs, end):
+    T = inputs.shape[1]
+    story = torch.cumsum(inputs.eq(end), dim=1).unsqueeze(1)
+    causal = torch.arange(T)[:, None] >= torch.arange(T)
+    return (story.unsqueeze(3) == story.unsqueeze(2)) & causal''',
+    ),
+    Rewrite(
+        "AdamW",
+        "out of place",
+        '''class AdamW:
+    def __init__(self, parameters, lr, betas=(0.9, 0.95), eps=1e-8, decay=0.1):
+        self.parameters = list(parameters)
+        self.lr, self.betas, self.eps, self.decay = lr, betas, eps, decay
+        self.steps = 0
+        self.m = [torch.zeros_like(p) for p in self.parameters]
+        self.v = [torch.zeros_like(p) for p in self.parameters]
+
+    @torch.no_grad()
+    def step(self):
+        b1, b2 = self.betas
+        self.steps = self.steps + 1
+        for i, p in enumerate(self.parameters):
+            if p.grad is not None:
+                g = p.grad
+                self.m[i] = b1 * self.m[i] + (1 - b1) * g
+                self.v[i] = b2 * self.v[i] + (1 - b2) * g**2
+                up = self.m[i] / (1 - b1**self.steps)
+                down = torch.sqrt(self.v[i] / (1 - b2**self.steps)) + self.eps
+                p -= self.lr * (self.decay * p + up / down)''',
+    ),
+    Rewrite(
+        "AdamW",
+        "lerp",
+        '''class AdamW:
+    def __init__(self, parameters, lr, betas=(0.9, 0.95), eps=1e-8, decay=0.1):
+        self.parameters = list(parameters)
+        self.lr, self.betas, self.eps, self.decay = lr, betas, eps, decay
+        self.steps = 0
+        self.m = [torch.zeros_like(p) for p in self.parameters]
+        self.v = [torch.zeros_like(p) for p in self.parameters]
+
+    def step(self):
+        self.steps += 1
+        one, two = (1 - beta**self.steps for beta in self.betas)
+        for p, m, v in zip(self.parameters, self.m, self.v):
+            if p.grad is None:
+                continue
+            m.lerp_(p.grad, 1 - self.betas[0])
+            v.lerp_(p.grad.square(), 1 - self.betas[1])
+            with torch.no_grad():
+                p.mul_(1 - self.lr * self.decay)
+                p.addcdiv_(m / one, (v / two).sqrt().add_(self.eps), value=-self.lr)''',
+    ),
+    Rewrite(
+        "sees_the_future",
+        "cut off",
+        '''def sees_the_future(model, tokens, V):
+    mode = model.training
+    model.eval()
+    found = False
+    with torch.no_grad():
+        for t in range(1, tokens.shape[1]):
+            noise = torch.randint(1, V, tokens[:, t:].shape)
+            other = torch.cat([tokens[:, :t], (tokens[:, t:] + noise) % V], 1)
+            if not torch.allclose(model(tokens)[:, :t], model(other)[:, :t], atol=1e-6, rtol=0):
+                found = True
+    model.train(mode)
+    return found''',
+    ),
+    Rewrite(
+        "sees_the_future",
+        "any",
+        '''def sees_the_future(model, tokens, V):
+    def logits(text):
+        with torch.no_grad():
+            return model(text)
+
+    training, T = model.training, tokens.shape[1]
+    model.eval()
+    before = logits(tokens)
+    later = [torch.where(torch.arange(T) < t, tokens, (tokens + 3) % V) for t in range(1, T)]
+    gaps = [(logits(text) - before)[:, : i + 1] for i, text in enumerate(later)]
+    model.train(training)
+    return any(bool((gap.abs() > 1e-6).any()) for gap in gaps)''',
+    ),
+    Rewrite(
+        "Repaired",
+        "by the kernel",
+        '''class Repaired(Broken):
+    def __init__(self, V, T, D, H, dropout=0.1):
+        super().__init__(V, T, D, H, dropout)
+        self.embedding.weight = self.output.weight
+
+    def forward(self, tokens):
+        t = tokens.shape[1]
+        x = self.embedding(tokens) + self.positions.weight[:t]
+        parts = self.qkv(self.norms[0](x)).chunk(3, -1)
+        q, k, v = (y.unflatten(-1, (self.H, -1)).transpose(1, 2) for y in parts)
+        heads = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.dropout(self.mix(heads.transpose(1, 2).flatten(2)))
+        x = x + self.dropout(self.down(F.gelu(self.up(self.norms[1](x)))))
+        return self.output(self.norms[2](x))
+
+    def training_step(self, optimizer, tokens, clip=1.0):
+        self.train()
+        optimizer.zero_grad()
+        logits = self(tokens[:, :-1])
+        loss = F.cross_entropy(logits.transpose(1, 2), tokens[:, 1:])
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.parameters(), max_norm=clip)
+        optimizer.step()
+        return float(loss)
+
+    @torch.no_grad()
+    def write(self, prompt, length, generator):
+        was = self.training
+        self.eval()
+        text = prompt.clone()
+        for _ in range(length):
+            p = torch.softmax(self(text[-self.T :][None])[0, -1], -1)
+            text = torch.cat([text, torch.multinomial(p, 1, generator=generator)])
+        self.train(was)
+        return text''',
+    ),
+    Rewrite(
+        "Repaired",
+        "a class of its own",
+        '''class Repaired(nn.Module):
+    def __init__(self, V, T, D, H, dropout=0.1):
+        super().__init__()
+        self.T, self.H, self.K = T, H, D // H
+        self.embedding, self.positions = nn.Embedding(V, D), nn.Embedding(T, D)
+        self.qkv, self.mix = nn.Linear(D, 3 * D), nn.Linear(D, D)
+        self.up, self.down = nn.Linear(D, 4 * D), nn.Linear(4 * D, D)
+        self.norms = nn.ModuleList(nn.LayerNorm(D) for _ in range(3))
+        self.dropout, self.output = nn.Dropout(dropout), nn.Linear(D, V, bias=False)
+        self.output.weight = self.embedding.weight
+
+    def forward(self, tokens):
+        t = tokens.shape[1]
+        x = self.embedding(tokens) + self.positions(torch.arange(t, device=tokens.device))
+        q, k, v = self.qkv(self.norms[0](x)).chunk(3, -1)
+        q, k, v = (y.unflatten(-1, (self.H, -1)).transpose(1, 2) for y in (q, k, v))
+        scores = q @ k.mT / math.sqrt(self.K)
+        seen = torch.ones(t, t, dtype=torch.bool, device=tokens.device).tril()
+        weights = scores.masked_fill(~seen, -math.inf).softmax(-1)
+        x = x + self.dropout(self.mix((weights @ v).transpose(1, 2).flatten(2)))
+        x = x + self.dropout(self.down(F.gelu(self.up(self.norms[1](x)))))
+        return self.output(self.norms[2](x))
+
+    def training_step(self, optimizer, tokens, clip=1.0):
+        self.train()
+        logits = self(tokens[:, :-1])
+        loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.parameters(), clip)
+        optimizer.step()
+        return loss.item()
+
+    @torch.no_grad()
+    def write(self, prompt, length, generator):
+        self.eval()
+        text = prompt
+        for _ in range(length):
+            p = self(text[None, -self.T :])[0, -1].softmax(-1)
+            text = torch.cat([text, torch.multinomial(p, 1, generator=generator)])
+        return text''',
+    ),
+    Rewrite(
+        "gradients",
+        "weights of batches",
+        '''def gradients(model, batches, device):
+    for p in model.parameters():
+        p.grad = None
+    counts = [targets.ne(-100).sum().item() for _, targets in batches]
+    mean = 0.0
+    for count, (inputs, targets) in zip(counts, batches):
+        logits = model(inputs.to(device))
+        loss = F.cross_entropy(logits.transpose(1, 2), targets.to(device))
+        share = count / sum(counts)
+        (loss * share).backward()
+        mean += float(loss.detach()) * share
+    return mean''',
+    ),
+    Rewrite(
+        "gradients",
+        "moved first",
+        '''def gradients(model, batches, device):
+    moved = [(x.to(device), y.to(device)) for x, y in batches]
+    n = sum((y != -100).sum() for _, y in moved)
+    model.zero_grad(set_to_none=True)
+    losses = []
+    for x, y in moved:
+        p = model(x).log_softmax(-1)
+        real = y != -100
+        loss = -p[real].gather(-1, y[real][:, None]).sum() / n
+        loss.backward()
+        losses.append(loss.item())
+    return sum(losses)''',
+    ),
+    Rewrite(
+        "train",
+        "a long loop",
+        '''def train(
+    model, optimizer, next_batch, evaluate, seconds, device="cpu",
+    accumulate=1, every=100, clock=time.monotonic,
+):
+    start = clock()
+    top = optimizer.lr
+    history, kept, lowest = [], {}, float("inf")
+    step = 0
+    passed = 0.0
+    while passed < seconds:
+        step += 1
+        optimizer.lr = top * factor(passed / seconds)
+        loss = gradients(model, [next_batch() for _ in range(accumulate)], device)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1)
+        optimizer.step()
+        passed = clock() - start
+        if passed >= seconds or step % every == 0:
+            value = evaluate(model)
+            history.append((step, loss, value))
+            if value < lowest:
+                lowest = value
+                kept = {k: v.clone() for k, v in model.state_dict().items()}
+            passed = clock() - start
+    model.load_state_dict(kept)
+    return history''',
+    ),
+    Rewrite(
+        "train",
+        "deep copies",
+        '''def train(
+    model, optimizer, next_batch, evaluate, seconds, device="cpu",
+    accumulate=1, every=100, clock=time.monotonic,
+):
+    import copy
+
+    end_of_time = clock() + seconds
+    rate, results, best = optimizer.lr, [], None
+    n = 0
+    while (left := end_of_time - clock()) > 0:
+        batches = []
+        for _ in range(accumulate):
+            batches.append(next_batch())
+        value = gradients(model, batches, device)
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.lr = rate * factor(1 - left / seconds)
+        optimizer.step()
+        n += 1
+        over = clock() >= end_of_time
+        if n % every and not over:
+            continue
+        now = evaluate(model)
+        results.append((n, value, now))
+        if best is None or now < best[0]:
+            best = now, copy.deepcopy(model.state_dict())
+    model.load_state_dict(best[1])
+    return results''',
+    ),
+    Rewrite(
+        "entry",
+        "smaller",
+        '''def entry(stories, V, end, seconds, device):
+    held, rest = stories[-20:], stories[:-20]
+    inputs, targets = pack(rest, end, 128)
+    model = GPT(V, 64, [ParallelBlock(64, 2, 1) for _ in range(2)]).to(device)
+    optimizer = AdamW(model.parameters(), 1e-2)
+
+    def batch():
+        i = torch.randint(len(inputs), (8,))
+        return inputs[i], targets[i]
+
+    kept = pack(held, end, 128)
+    history = train(model, optimizer, batch, lambda m: mean_loss(m, *kept), seconds, device, 2, 50)
+    return model, history''',
+    ),
+    Rewrite(
+        "entry",
+        "in order",
+        '''def entry(stories, V, end, seconds, device):
+    inputs, targets = pack(stories[10:], end, 200)
+    model = GPT(V, 96, [ParallelBlock(96, 3, 1) for _ in range(1)])
+    model.to(device)
+    place = 0
+
+    def following():
+        nonlocal place
+        rows = [(place + i) % len(inputs) for i in range(4)]
+        place += 4
+        return inputs[rows], targets[rows]
+
+    def evaluate(model):
+        return mean_loss(model, *pack(stories[:10], end, 200))
+
+    history = train(model, AdamW(model.parameters(), 5e-3), following, evaluate, seconds, device)
+    return model, history''',
+    ),
+    Rewrite(
+        "write",
+        "a list",
+        '''@torch.no_grad()
+def write(model, prompt, length, generator, temperature=1.0, cached=True):
+    ids = prompt.tolist()
+    caches = [Cache() for _ in range(len(model.blocks))]
+    done = 0
+    for _ in range(length):
+        if cached:
+            read = torch.tensor([ids[done:]])
+            logits = model(read, caches=caches)
+            done = len(ids)
+        else:
+            logits = model(torch.tensor([ids]))
+        p = torch.softmax(logits[0, -1] / temperature, 0)
+        ids.append(int(torch.multinomial(p, 1, generator=generator)))
+    return torch.tensor(ids)''',
+    ),
+    Rewrite(
+        "write",
+        "prompt first",
+        '''def write(model, prompt, length, generator, temperature=1.0, cached=True):
+    if length == 0:
+        return prompt
+    with torch.no_grad():
+        caches = [Cache() for _ in model.blocks]
+        text = prompt
+        logits = model(text[None], None, caches if cached else None)
+        for i in range(length):
+            p = (logits[0, -1] / temperature).softmax(-1).cpu()
+            token = torch.multinomial(p, 1, generator=generator)
+            text = torch.cat([text, token])
+            if i < length - 1:
+                logits = model(token[None], None, caches) if cached else model(text[None])
+    return text''',
+    ),
+    Rewrite(
+        "seconds_of",
+        "smallest so far",
+        '''def seconds_of(action, repeats=3, clock=time.perf_counter):
+    shortest = math.inf
+    action()
+    for _ in range(repeats):
+        before = clock()
+        action()
+        shortest = min(shortest, clock() - before)
+    return shortest''',
+    ),
+    Rewrite(
+        "seconds_of",
+        "a function",
+        '''def seconds_of(action, repeats=3, clock=time.perf_counter):
+    def once():
+        start = clock()
+        action()
+        return clock() - start
+
+    action()
+    return sorted(once() for _ in range(repeats))[0]''',
+    ),
+    Rewrite(
+        "paired",
+        "by tensors",
+        '''def paired(a, b):
+    gaps = torch.tensor(a).double() - torch.tensor(b).double()
+    return gaps.mean().item(), (gaps.std() / len(gaps) ** 0.5).item()''',
+    ),
+    Rewrite(
+        "paired",
         "by sums",
-        """
-def attend_new(q, keys, values):
-    scores = (q * keys).sum(-1, keepdim=True) / q.shape[-1] ** 0.5
-    weights = torch.exp(scores - scores.amax(2, keepdim=True))
-    return (weights * values).sum(2, keepdim=True) / weights.sum(2, keepdim=True)
-""",
+        '''def paired(a, b):
+    n = len(a)
+    mean = sum(a) / n - sum(b) / n
+    squares = sum((x - y - mean) ** 2 for x, y in zip(a, b))
+    return mean, (squares / (n - 1) / n) ** 0.5''',
     ),
-    Rewrite(
-        "read_token",
-        "without the two helpers",
-        """
-def read_token(model, token, cache):
-    B, t = len(token), cache[0][0].size(2) if len(cache) else 0
-    x = model.embedding(token) + model.positions(torch.tensor(t))
-    longer = []
-    for number, block in enumerate(model.blocks):
-        a = block.attention
-        y = block.attention_norm(x)
-        q, k, v = (m(y).view(B, a.n_heads, 1, -1) for m in (a.query, a.key, a.value))
-        if len(cache):
-            old_k, old_v = cache[number]
-            k, v = torch.cat((old_k, k), dim=2), torch.cat((old_v, v), dim=2)
-        longer.append((k, v))
-        x = x + a.output(attend_new(q, k, v).reshape(B, -1))
-        x = x + block.feed_forward(block.feed_forward_norm(x))
-    return model.output(model.norm(x)), longer
-""",
-    ),
-    Rewrite(
-        "read_token",
-        "an empty start, no gradients",
-        """
-@torch.no_grad()
-def read_token(model, token, cache):
-    attention = model.blocks[0].attention
-    K = attention.key.in_features // attention.n_heads
-    empty = torch.zeros(len(token), attention.n_heads, 0, K, dtype=model.embedding.weight.dtype)
-    cache = cache or [(empty, empty) for _ in model.blocks]
-    place = torch.full_like(token, cache[0][0].shape[2])
-    x = (model.embedding(token) + model.positions(place)).unsqueeze(1)
-    out = []
-    for (keys, values), block in zip(cache, model.blocks):
-        a, y = block.attention, block.attention_norm(x)
-        keys = torch.cat([keys, split(a.key(y), a.n_heads)], -2)
-        values = torch.cat([values, split(a.value(y), a.n_heads)], -2)
-        x = x + a.output(glue(attend_new(split(a.query(y), a.n_heads), keys, values)))
-        x = x + block.feed_forward(block.feed_forward_norm(x))
-        out.append([keys, values])
-    return model.output(model.norm(x)).squeeze(1), out
-""",
-    ),
-    Rewrite(
-        "write",
-        "one loop",
-        """
-@torch.no_grad()
-def write(model, prompt, length, generator, temperature=1.0, narrow=None):
-    text, cache = prompt.tolist(), []
-    for i in range(len(prompt) + length - 1):
-        logits, cache = read_token(model, torch.tensor([text[i]]), cache)
-        if i + 1 == len(text):
-            p = torch.softmax(logits.squeeze(0) / temperature, 0)
-            if narrow is not None:
-                p = narrow(p)
-            text.append(torch.multinomial(p, 1, generator=generator).item())
-    return torch.tensor(text)
-""",
-    ),
-    Rewrite(
-        "write",
-        "reads its last token too, draws by the running sum",
-        """
-def write(model, prompt, length, generator, temperature=1.0, narrow=None):
-    cache, new = [], []
-    with torch.inference_mode():
-        for i in range(len(prompt)):
-            logits, cache = read_token(model, prompt[i : i + 1], cache)
-        while len(new) < length:
-            p = (logits[0] / temperature).softmax(-1)
-            if narrow:
-                p = narrow(p)
-            u = torch.rand(1, generator=generator, dtype=p.dtype)
-            ends = p.cumsum(0)
-            token = torch.searchsorted(ends, u * ends[-1], right=True).clamp(max=len(p) - 1)
-            new.append(token)
-            logits, cache = read_token(model, token, cache)
-    return torch.cat([prompt, *new])
-""",
-    ),
-]
+]  # fmt: skip

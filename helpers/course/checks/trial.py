@@ -96,7 +96,7 @@ class Trial:
     ):  # fmt: skip
         """As ``call``, for something that the answer made: an object's method, a closure."""
         given = given or describe_call(arguments, named)
-        kept = snapshot((arguments, named))
+        kept, gradients = snapshot((arguments, named)), torch.is_grad_enabled()
         try:
             with time_limit(seconds):
                 value = self.value = function(*arguments, **named)
@@ -118,6 +118,8 @@ class Trial:
                 given,
                 where(error),
             ) from error
+        finally:  # a call that is stopped as it enters torch.no_grad() would leave it at work
+            torch.set_grad_enabled(gradients)
         self.holds(
             same(kept, (arguments, named)),
             LEFT_ALONE,

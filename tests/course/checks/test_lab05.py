@@ -1,24 +1,27 @@
 """What the checks of lab 05 hold answers against: it agrees with torch and with the course."""
 
 import math
+import re
 
 import pytest
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from helpers.course.checks import lab05
+from helpers.course.checks.lab05 import common, model, paper, training, windows
 from helpers.course.checks.trial import Trial
-from helpers.data.batching import windows
-from helpers.data.sources import lagged_source
-from helpers.inference.evaluation import score_model
-from helpers.learning.training import Training
-from helpers.models.attention import MultiHeadAttention, causal_mask
-from helpers.models.blocks import FeedForward
+from helpers.course.environment import find_root
+from helpers.models.attention import MultiHeadAttention
+from helpers.models.blocks import GatedFeedForward, RMSNorm
 from helpers.models.gpt import GPT as CourseGPT
 from helpers.models.gpt import GPTConfig
+from helpers.models.positions import RotaryPositions
+from staff.authoring.cells import kind, read_notebook
+from staff.authoring.labs import RELEASED, lab_sources
+from tests.labs.mutation import run_cells
 
 TASKS = lab05.lab.tasks
+SOURCE = lab_sources(find_root())["lab05"]
 
 
 def generator(seed=0):
@@ -29,16 +32,27 @@ def randomly(*shape, seed=0):
     return torch.randn(*shape, generator=generator(seed), dtype=torch.float64)
 
 
-def gpt(tied=True, **sizes):
+def gpt(L=2):
     torch.manual_seed(0)
-    sizes = {"V": 9, "T": 10, "L": 2, "D": 8, "H": 2, **sizes}
-    return lab05.GPT.fallback(**sizes, tied=tied).double().eval()
+    found = model.course_gpt(11, L, 24, 6, 2).double()
+    with torch.no_grad():
+        for p in found.parameters():
+            p.copy_(0.4 * torch.randn(p.shape, generator=generator(1), dtype=torch.float64))
+    return found
+
+
+@pytest.fixture(scope="module")
+def notebook():
+    """The names of the source after its last task, without its trainings."""
+    cut = {"entry": "def entry(stories, V, end, seconds, device):\n    raise NotImplementedError"}
+    return run_cells(SOURCE, cut, until="entry")
 
 
 def test_the_tasks_stand_in_the_order_of_the_notebook():
     assert list(TASKS) == [
-        "by_hand", "Norm", "Block", "GPT", "make_batch", "lm_loss", "bits_per_byte", "rate",
-        "train", "top_k", "top_p", "attend_new", "read_token", "write",
+        "by_hand", "GroupedAttention", "ParallelBlock", "pack", "story_mask", "AdamW",
+        "sees_the_future", "Repaired", "gradients", "train", "entry", "write", "seconds_of",
+        "paired",
     ]  # fmt: skip
 
 
@@ -48,139 +62,216 @@ def test_every_check_accepts_the_courses_own_version(name, seed):
     trial = Trial(TASKS[name].fallback, seed)
     TASKS[name].check(trial)
     assert trial.rules
+    assert torch.is_grad_enabled()
+
+
+def test_points_and_minutes_are_announced():
+    cells = read_notebook(SOURCE).cells
+    (table,) = (cell.source for cell in cells if "points in all" in cell.source)
+    rows = re.findall(r"(?m)^\| (?:\d+)? ?\| .+ \| (\d+) \| (\d+) \|$", table)
+    real = [c.metadata.nbgrader.points for c in cells if kind(c) in ("test", "answer")]
+    total = int(re.search(r"\*\*(\d+) points in all", table)[1])
+    assert total == sum(real) == sum(int(points) for points, _ in rows)
+    assert sum(int(minutes) for _, minutes in rows) <= 150
+
+
+def test_no_result_stands_below_a_prediction_in_the_release():
+    cells = read_notebook(find_root() / RELEASED / SOURCE.name).cells
+    asking = [c for c in cells if c.cell_type == "code" and "check.predicted(" in c.source]
+    assert len(asking) == 3
+    for cell in asking:
+        shown = "".join(output.get("text", "?") for output in cell.outputs)
+        assert shown.startswith("First write your prediction")
+        assert len(cell.outputs) == 1
+
+
+def test_a_prediction_is_asked_for(capsys):
+    assert not lab05.predicted(1.2, ...)
+    assert "First write your prediction" in capsys.readouterr().out
+    assert lab05.predicted(1.2, 0)
 
 
 @pytest.mark.parametrize("variant", [0, 1, 123_456])
 def test_the_numbers_on_paper_are_those_of_a_model(variant):
     lab05.use_variant(variant)
     try:
-        V, T, L, D, H = lab05.numbers().values()
+        V, L, D, H, G, T = lab05.numbers().values()
         said = lab05.by_hand.fallback()
     finally:
         lab05.use_variant(0)
-    sizes = {"max_length": T, "n_layers": L, "n_heads": H, "d_model": D}
-    for name, tied in (("all, tied", True), ("all, untied", False)):
-        model = CourseGPT(GPTConfig.gpt2(V, **sizes, tied=tied))
-        assert said[name] == sum(p.numel() for p in model.parameters())
-    assert said["one block"] == sum(p.numel() for p in model.blocks[0].parameters())
-    assert D % H == 0
+    with torch.device("meta"):
+        made = model.course_gpt(V, L, D, H, G)
+    assert said["the whole"] == sum(p.numel() for p in made.parameters())
+    block = made.blocks[0]
+    assert said["one block"] == sum(p.numel() for p in block.parameters())
+    assert said["hidden width"] == block.gate.out_features
+    matrices = sum(p.numel() for p in block.parameters() if p.dim() == 2)
+    assert 12 * D * D - 24 * D < matrices <= 12 * D * D
+    assert H % G == 0
+    assert H >= 4 * G
+    attended = L * 2 * 2 * T * D
+    assert said["FLOPs"] == 2 * (L * matrices + V * D) + attended
+    cache = [model.Cache() for _ in range(2)]
+    few = model.course_gpt(50, 2, 64, 8, 2)
+    few(torch.zeros(1, 7, dtype=torch.long), None, cache)
+    numbers = sum(part.numel() for c in cache for part in (c.keys, c.values))
+    sizes = {"V": 50, "L": 2, "D": 64, "H": 8, "G": 2, "T": 7}
+    assert paper._answers(sizes)["cache bytes"] == 2 * numbers
 
 
-def test_the_block_is_torchs_encoder_layer():
-    D, H, x = 8, 2, randomly(2, 5, 8)
-    theirs = nn.TransformerEncoderLayer(
-        D, H, 4 * D, dropout=0.0, activation=F.gelu, batch_first=True, norm_first=True
+def test_what_the_notebook_hands_out_is_what_the_checks_use(notebook):
+    mine = notebook["GPT"](11, 24, [model._Block(24, 6, 2) for _ in range(2)]).double()
+    ours = gpt()
+    mine.load_state_dict(ours.state_dict())
+    tokens = torch.randint(11, (2, 9), generator=generator())
+    torch.testing.assert_close(mine(tokens), ours(tokens))
+    x = randomly(2, 3, 5, 8)
+    torch.testing.assert_close(notebook["rotate"](x, 3), model.rotate(x, 3))
+    shares = [i / 40 for i in range(41)]
+    assert [*map(notebook["factor"], shares)] == [*map(training.factor, shares)]
+    pair = windows.pack_windows([tokens[0], tokens[1]], 10, 6)
+    costs = notebook["mean_loss"](ours, *pair)
+    logits = ours(pair[0]).flatten(0, 1)
+    assert costs == pytest.approx(nn.functional.cross_entropy(logits, pair[1].flatten()).item())
+    first, second = (m.state_dict() for m in (notebook["GPT"](5, 8, []), model.GPT(5, 8, [])))
+    assert first.keys() == second.keys()
+
+
+def test_the_attention_is_the_courses():
+    D, H, G, T = 24, 6, 2, 7
+    mine = model._Attention(D, H, G).double()
+    norm = lambda K: RMSNorm(K, eps=torch.finfo(torch.float64).eps)  # noqa: E731
+    theirs = MultiHeadAttention(
+        D, H, n_kv_heads=G, positions=RotaryPositions(D // H), qk_norm=norm
     ).double()
-    mine = lab05.Block.fallback(D, MultiHeadAttention(D, H, bias=True), FeedForward(D)).double()
-    a = mine.attention
+    theirs.load_state_dict(mine.state_dict(), strict=False)
+    x = randomly(2, T, D)
+    torch.testing.assert_close(mine(x), theirs(x, causal=True), rtol=1e-5, atol=1e-6)
+
+
+def test_the_gated_layer_is_the_courses():
+    block, x = gpt(1).blocks[0], randomly(2, 5, 24)
+    theirs = GatedFeedForward(24, block.gate.out_features).double()
+    state = block.state_dict()
+    theirs.load_state_dict({f"{n}.weight": state[f"{n}.weight"] for n in ("gate", "up", "down")})
+    y = block.norm(x)
+    torch.testing.assert_close(block(x), x + block.attention(y) + theirs(y))
+
+
+def test_a_whole_gpt_reads_with_caches_what_it_reads_at_once():
+    made, tokens = gpt(), torch.randint(11, (2, 9), generator=generator())
+    caches = [model.Cache() for _ in made.blocks]
+    parts = [made(piece, None, caches) for piece in tokens.split([4, 1, 1, 3], 1)]
+    torch.testing.assert_close(torch.cat(parts, 1), made(tokens))
+
+
+def test_with_its_mask_a_story_is_read_as_if_it_stood_alone():
+    made, end = gpt(), 10
+    made.before.weight.data.zero_()  # what a token hands on to the next one knows no mask
+    first, second = torch.tensor([end, 1, 2, 3]), torch.tensor([end, 4, 5])
+    row = torch.cat([first, second])[None]
+    # Rotary positions are relative, so a story may begin anywhere.
+    found = made(row, windows._mask(row, end))
+    torch.testing.assert_close(found[:, 4:], made(second[None]), rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(found[:, :4], made(first[None]))
+
+
+def test_packing_keeps_every_target_once():
+    draw = generator(3)
+    stories = [torch.randint(50, (int(n),), generator=draw) for n in torch.arange(1, 40)]
+    inputs, targets = windows.pack_windows(stories, 50, 16)
+    real = targets != common.IGNORED
+    wanted = torch.cat([torch.cat([s, torch.tensor([50])]) for s in stories])
+    assert targets[real].tolist() == wanted.tolist()
+    assert bool((inputs[~real] == 50).all())
+    inside = real[:, 1:] & (inputs[:, 1:] != 50)
+    same = inputs[:, 1:] == targets[:, :-1]
+    assert bool(same[inside].all())
+
+
+def test_the_default_optimizer_is_torchs():
+    torch.manual_seed(0)
+    pair = [torch.randn(3, 4).requires_grad_() for _ in range(2)]
+    pair[1].data.copy_(pair[0].data)
+    mine = lab05.AdamW.fallback([pair[0]], lr=0.01)
+    theirs = torch.optim.AdamW([pair[1]], lr=0.01, betas=(0.9, 0.95), weight_decay=0.1)
+    for _ in range(5):
+        for p in pair:
+            p.grad = torch.cos(p.detach())
+        mine.step()
+        theirs.step()
+    torch.testing.assert_close(*pair)
+
+
+def test_accumulated_gradients_are_those_of_one_batch():
+    made, draw = gpt(1), generator(5)
+    x, y = (torch.randint(11, (6, 8), generator=draw) for _ in range(2))
+    y[3:, 2:] = common.IGNORED
+    whole = lab05.gradients.fallback(made, [(x, y)], "cpu")
+    right = [p.grad.clone() for p in made.parameters()]
+    parts = lab05.gradients.fallback(
+        made, [(x[:1], y[:1]), (x[1:4], y[1:4]), (x[4:], y[4:])], "cpu"
+    )
+    assert parts == pytest.approx(whole)
+    torch.testing.assert_close([p.grad for p in made.parameters()], right)
+
+
+def test_a_batch_on_another_device_must_be_moved():
+    x, weights = common.on_host(torch.tensor([[1, 2]])), torch.eye(3)
+    assert x.shape == (1, 2)
+    assert int((x >= 2).sum()) == 1
+    for use in (lambda: nn.functional.embedding(x, weights), lambda: weights[x]):
+        with pytest.raises(RuntimeError, match="same device"):
+            use()
+    moved = x.to("cpu:0")
+    assert type(moved) is torch.Tensor
+    assert nn.functional.embedding(moved, weights).shape == (1, 2, 3)
+
+
+def test_the_broken_gpt_has_five_faults(notebook):
+    """Each of them alone is found, and the repaired one is right."""
+    repaired = TASKS["Repaired"].fallback
+    broken = notebook["Broken"](11, 9, 12, 3)
+    assert broken.output.weight is not broken.embedding.weight
+    mine, tokens = repaired(11, 9, 12, 3).eval(), torch.randint(11, (2, 8), generator=generator())
+    broken.load_state_dict(mine.state_dict())
+    seen = lab05.sees_the_future.fallback
+    assert seen(broken.eval(), tokens, 11)
+    assert not seen(mine, tokens, 11)
+    # A place that sees one token ahead at 3 tokens a head's width 4: both faults are in forward.
     with torch.no_grad():
-        for i, part in enumerate((a.query, a.key, a.value)):
-            part.weight.copy_(theirs.self_attn.in_proj_weight[i * D : (i + 1) * D])
-            part.bias.copy_(theirs.self_attn.in_proj_bias[i * D : (i + 1) * D])
-    for part, other in (
-        (a.output, theirs.self_attn.out_proj),
-        (mine.feed_forward.up, theirs.linear1),
-        (mine.feed_forward.down, theirs.linear2),
-    ):
-        part.load_state_dict(other.state_dict())
-    expected = theirs(x, src_mask=~causal_mask(5))
-    torch.testing.assert_close(mine(x), expected)
+        found = mine(tokens, ahead=1, by_length=True)
+    torch.testing.assert_close(broken(tokens), found)
 
 
-@pytest.mark.parametrize("tied", [True, False])
-def test_the_gpt_is_that_of_helpers_models(tied):
-    mine = gpt(tied)
-    config = GPTConfig.gpt2(9, max_length=10, n_layers=2, n_heads=2, d_model=8, tied=tied)
-    theirs = CourseGPT(GPTConfig(**{**vars(config), "activation": "gelu"})).double()
-    weights = mine.state_dict()
-    weights["embedding.positions.embedding.weight"] = weights.pop("positions.weight")
-    if tied:
-        del weights["output.weight"]
-    theirs.load_state_dict(weights)
-    tokens = torch.randint(9, (3, 7), generator=generator())
-    torch.testing.assert_close(mine(tokens), theirs(tokens))
-
-
-def test_the_loss_is_torchs():
-    logits, targets = 30 * randomly(2, 3, 5), torch.randint(5, (2, 3), generator=generator())
-    expected = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
-    torch.testing.assert_close(lab05.lm_loss.fallback(logits, targets), expected)
-
-
-def test_bits_per_byte_are_those_of_the_evaluation():
-    model, text = gpt(), "a text of 24 bytes, déjà"
-    tokens = torch.randint(9, (25,), generator=generator())
-    expected = score_model(model, tokens, 10, text).bits_per_byte
-    assert lab05.bits_per_byte.fallback(model, tokens, 10, text) == pytest.approx(expected)
-
-
-def test_the_loop_is_the_courses_trainer():
-    batches = list(zip(range(8), windows(torch.arange(400) % 9, 4, 10, generator())))
-    losses = []
-    for own in (True, False):
-        model, pairs = gpt().train(), iter([pair for _, pair in batches])
-        optimizer = torch.optim.AdamW(model.parameters(), lr=0.01, weight_decay=0.0)
-        if own:
-            losses.append(
-                lab05.train.fallback(model, optimizer, lambda p=pairs: next(p), 8, 3, 0.5)
-            )
-        else:
-            run = Training(model, pairs, 8, warmup=3, clip=0.5, optimizers=[optimizer])
-            losses.append([record.loss for record in run])
-    assert losses[0] == pytest.approx(losses[1])
-
-
-def test_the_floor_of_the_training_check_is_the_source():
-    source = lagged_source(4, 2, 0.1)
-    p = [0.9 + 0.1 / 4, *[0.1 / 4] * 3]
-    assert source.entropy_rate() == pytest.approx(-sum(q * math.log(q) for q in p))
-
-
-def test_filters_by_enumeration():
-    p = randomly(6, seed=3).softmax(0)
-    ranked = sorted(range(6), key=lambda i: -p[i])
-    for k in range(1, 8):
-        kept = lab05.top_k.fallback(p, k)
-        assert set(kept.nonzero().flatten().tolist()) == set(ranked[:k])
-        assert float(kept.sum()) == pytest.approx(1)
-    for share in (0.2, 0.6, 0.95):
-        n = next(n for n in range(1, 7) if float(p[ranked[:n]].sum()) >= share)
-        kept = lab05.top_p.fallback(p, share)
-        assert set(kept.nonzero().flatten().tolist()) == set(ranked[:n])
-
-
-def test_reading_with_a_cache_is_reading_the_whole():
-    model, tokens, cache = gpt(tied=False), torch.randint(9, (2, 10), generator=generator()), []
-    for t in range(10):
-        logits, cache = lab05.read_token.fallback(model, tokens[:, t], cache)
-        torch.testing.assert_close(logits, model(tokens)[:, t].detach())
-
-
-def test_a_text_has_the_probability_that_the_model_gives_it():
-    """All texts of two tokens after a prompt, drawn 3,000 times."""
-    model, prompt, N = gpt(V=3), torch.tensor([1]), 3000
-    with torch.no_grad():
-        first = model(prompt[None])[0, -1].softmax(-1)
-        expected = torch.stack(
-            [first[i] * model(torch.tensor([[1, i]]))[0, -1].softmax(-1) for i in range(3)]
-        )
-    counts, draw = torch.zeros(3, 3, dtype=torch.float64), generator()
-    for _ in range(N):
-        counts[tuple(lab05.write.fallback(model, prompt, 2, draw)[1:].tolist())] += 1
-    chi_square = float(((counts - N * expected).square() / (N * expected)).sum())
-    assert chi_square < 40.0  # one in 300,000 for eight degrees of freedom
+def test_a_gpt_of_the_course_passes_the_leak_test():
+    made = CourseGPT(GPTConfig.modern(11, n_layers=1, n_heads=2, d_model=16, max_length=9))
+    tokens = torch.randint(11, (2, 8), generator=generator())
+    assert not lab05.sees_the_future.fallback(made, tokens, 11)
 
 
 def test_the_leaderboard_scores_and_complains(capsys):
-    tokens, text = torch.tensor([0, 1, 0, 1, 1]), "abab"
-    lab05.leaderboard(lambda t, V: lambda seen: torch.full((V,), 1 / V), tokens, tokens, 4, text)
-    assert "2.0000 bits per byte" in capsys.readouterr().out
-    for predict, words in (
-        (lambda seen: torch.ones(4), "sum to 1"),
-        (lambda seen: torch.tensor([1.0, 0, 0, 0]), "no token is impossible"),
-        (lambda seen: [0.25] * 4, "sum to 1"),
-    ):
-        lab05.leaderboard(lambda t, V, p=predict: p, tokens, tokens, 4, text)
-        assert words in capsys.readouterr().out
-    lab05.leaderboard(lambda t, V: lambda s: torch.full((V,), 0.25), tokens, tokens, 4, text, 0)
-    assert "processor time" in capsys.readouterr().out
+    stories = [torch.tensor([0, 1, 0, 1]), torch.tensor([1, 1])]
+    n_bytes, rest = 4, {"stories": stories, "n_bytes": 4, "end": 3}
+
+    class Guessing(nn.Module):
+        """All four tokens are equally likely; ``ahead``: the next token, if it can be seen."""
+
+        def __init__(self, ahead=0.0):
+            super().__init__()
+            self.weight, self.ahead = nn.Parameter(torch.zeros(())), ahead
+
+        def forward(self, tokens):
+            later = nn.functional.one_hot(tokens.roll(-1, 1), 4).float()
+            return self.weight + self.ahead * later
+
+    def board(made, own=len, took=1.0, seconds=2.0):
+        lab05.leaderboard(own, made, **rest, took=took, seconds=seconds)
+        return capsys.readouterr().out
+
+    targets = 4 + 1 + 2 + 1
+    assert f"{targets * math.log2(4) / n_bytes:.4f} bits per byte" in board(Guessing())
+    assert "later tokens" in board(Guessing(5.0))
+    assert "it took 90 s" in board(Guessing(), took=90.0)
+    assert "does not read tokens" in board(nn.Linear(2, 2))
+    assert "waits for your own" in board(Guessing(), own=lab05.entry.fallback)

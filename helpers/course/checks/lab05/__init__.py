@@ -1,15 +1,15 @@
-"""Checks of lab 05: a GPT, its training loop, and a sampler with a cache."""
+"""Checks of lab 05: a GPT of one's own, its optimizer, its training in a given time, its cache."""
 
 # The tasks are registered in this order.
-from helpers.course.checks.lab05.common import lab
+from helpers.course.checks.lab05.common import lab, predicted
 from helpers.course.checks.lab05.paper import by_hand, numbers
-from helpers.course.checks.lab05.block import Block, Norm
-from helpers.course.checks.lab05.gpt import GPT
-from helpers.course.checks.lab05.loss import bits_per_byte, lm_loss, make_batch
-from helpers.course.checks.lab05.training import rate, train
-from helpers.course.checks.lab05.filters import top_k, top_p
-from helpers.course.checks.lab05.cache import attend_new, read_token
-from helpers.course.checks.lab05.writing import write
-from helpers.course.checks.lab05.stretch import leaderboard
+from helpers.course.checks.lab05.model import GroupedAttention, ParallelBlock
+from helpers.course.checks.lab05.windows import pack, story_mask
+from helpers.course.checks.lab05.optimizer import AdamW
+from helpers.course.checks.lab05.repair import Repaired, sees_the_future
+from helpers.course.checks.lab05.training import gradients, train
+from helpers.course.checks.lab05.entry import entry, leaderboard
+from helpers.course.checks.lab05.writing import seconds_of, write
+from helpers.course.checks.lab05.experiment import paired
 
 score, use_variant = lab.score, lab.use_variant

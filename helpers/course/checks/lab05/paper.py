@@ -1,6 +1,7 @@
-"""Checks of lab 05: the parameters on paper.
+"""Checks of lab 05, task 1: what a GPT with grouped queries and SwiGLU holds and costs.
 
-Shape letters: T places of a window, L blocks, D width, H heads, V vocabulary.
+Shape letters: V vocabulary, L blocks, D width, H heads, G pairs of keys and values, K = D / H,
+T tokens of the text.
 """
 
 from __future__ import annotations
@@ -12,86 +13,131 @@ from helpers.course.checks.lab05.common import lab
 from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import NOTHING, Trial
 
+GROUPS = see(11, "Grouped-query attention")
+COST = see(11, "What a block costs")
+
 
 def numbers() -> dict[str, int]:
-    """The sizes of task 1."""
-    generator = lab.generator("configuration")
+    """The sizes of task 1: such that each known slip gives a number of its own."""
+    generator = lab.generator("sizes")
 
-    def draw(low: int, high: int) -> int:
-        return int(torch.randint(low, high, (1,), generator=generator))
+    def draw(*choices: int) -> int:
+        return choices[int(torch.randint(len(choices), (1,), generator=generator))]
 
-    sizes = {"V": draw(30, 90), "T": 8 * draw(2, 9), "L": draw(2, 6)}
-    H = 2 ** draw(1, 3)
-    return {**sizes, "D": 4 * H * draw(1, 4), "H": H}
+    while True:
+        H, K = draw(4, 8, 12, 16), draw(32, 40, 48, 64, 80)
+        sizes = {"V": 1000 * draw(2, 4, 8, 16, 32), "L": draw(4, 6, 8, 12, 16), "D": H * K, "H": H}
+        sizes |= {"G": draw(*(g for g in (1, 2, 4) if 4 * g <= H)), "T": draw(256, 512, 1024, 2048)}
+        right, slips = _answers(sizes), _slips(sizes)
+        values = {name: [right[name], *(value for value, _ in slips[name])] for name in right}
+        if all(len(set(found)) == len(found) for found in values.values()):
+            return sizes
+
+
+def gate_width(D: int, H: int, G: int) -> int:
+    """F: the largest multiple of 8 for which a block has at most 12 D^2 weights in its matrices."""
+    return (12 * D * D - 2 * D * D - 2 * D * G * (D // H)) // (3 * D) // 8 * 8
 
 
 def _by_hand() -> dict[str, int]:
-    V, T, L, D, _ = numbers().values()
-    block = (4 * D * D + 4 * D) + (8 * D * D + 5 * D) + 4 * D
-    tied = V * D + T * D + L * block + 2 * D
+    return _answers(numbers())
+
+
+def _answers(sizes: dict[str, int]) -> dict[str, int]:
+    V, L, D, H, G, T = sizes.values()
+    K, width = D // H, gate_width(D, H, G)
+    matrices = 2 * D * D + 2 * D * G * K + 3 * D * width
     return {
-        "token embeddings": V * D,
-        "positions": T * D,
-        "one block": block,
-        "all, tied": tied,
-        "all, untied": tied + V * D,
+        "hidden width": width,
+        "one block": matrices + D,
+        "the whole": 3 * V * D + L * (matrices + D) + D,
+        "cache bytes": 2 * L * T * G * K * 2,
+        "FLOPs": 2 * (L * matrices + V * D) + L * 4 * T * D,
     }
 
 
-def _slips_by_hand() -> dict[str, Slips]:
-    V, T, L, D, H = numbers().values()
-    right = _by_hand()
-    block, tied = right["one block"], right["all, tied"]
-    per_head = (
-        "Heads split the width: each of the H heads has D / H columns, so together they are as "
-        "large as one. H does not occur in the count."
-    )
-    bias = "GPT-2's linear maps have biases: four of attention, two of the feed-forward layer."
+def _slips(sizes: dict[str, int]) -> dict[str, Slips]:
+    V, L, D, H, G, T = sizes.values()
+    K, right = D // H, _answers(sizes)
+    width, block, cache = right["hidden width"], right["one block"], right["cache bytes"]
+    matrices = block - D
+    no_groups = f"Keys and values have G heads, not H: their matrices are D x G K. {GROUPS}"
+    two = "A gated layer has three matrices of width F: gate, up and down."
+    reading = "Keys and values are kept for every block, both of them, G heads of width K."
     return {
-        "token embeddings": [],
-        "positions": [(V * D, "A position has a vector too, and there are T of them.")],
+        "hidden width": [
+            (8 * D // 3 // 8 * 8, "With fewer keys and values there is more left for the layer."),
+            (((12 * D - 2 * D - 2 * G * K) // 2) // 8 * 8, two),
+            ((10 * D - 2 * G * K) // 3, "Round it down to a multiple of 8."),
+            ((10 * D - 2 * G * K) // 3 // 8 * 8 + 8, "Down, not up: at most 12 D^2."),
+            ((10 * D - G * K) // 3 // 8 * 8, "Keys and values: two matrices of D x G K."),
+        ],
         "one block": [
-            (12 * D * D, "Only the matrices are counted: biases and the two norms are missing."),
-            (12 * D * D + 4 * D, bias),
-            (12 * D * D + 8 * D, bias),
+            (matrices, "The norm has a gain of D numbers, too."),
+            (matrices + 2 * D, "A parallel block has one norm, and an RMSNorm has no shift."),
+            (block + 2 * D * D - 2 * D * G * K, no_groups),
+            (block - D * width, two),
+        ],
+        "the whole": [
+            (right["the whole"] - D, "A norm follows the last block."),
+            (right["the whole"] - V * D, "Three matrices have a row for each of the V tokens."),
+            (right["the whole"] - 2 * V * D, "Three matrices have a row for each of the V tokens."),
+            (right["the whole"] - (L - 1) * block, "There are L blocks."),
+            (right["the whole"] + T * D, "Rotary positions have no parameters."),
+        ],
+        "cache bytes": [
+            (cache // 2, f"{reading} A number in bfloat16 takes two bytes."),
+            (2 * cache, "A number in bfloat16 takes two bytes."),
+            (cache * H // G, f"G heads are kept, not H. {GROUPS}"),
+            (cache // L, "Every block keeps its own."),
+            (cache // T, "The cache holds all T tokens."),
+        ],
+        "FLOPs": [
+            (right["FLOPs"] // 2, "A weight is multiplied and added: two operations."),
+            (right["FLOPs"] - 2 * V * D, "The output's matrix is used for every token, too."),
             (
-                12 * D * D + 10 * D,
-                "A bias is as long as what its map gives; the feed-forward layer's two differ.",
+                right["FLOPs"] + 2 * V * D,
+                "To look an embedding up takes no multiplication; only the output does.",
             ),
             (
-                12 * D * D + 9 * D,
-                "4 D are missing: are the biases of attention's four maps in it, and the two "
-                "norms, with two vectors each?",
+                right["FLOPs"] + 4 * V * D,
+                "To look an embedding up takes no multiplication; only the output does.",
             ),
-            (12 * D * D + 11 * D, "A LayerNorm has two vectors: a gain and a shift."),
-            (block + 4 * D * D * (H - 1), per_head),
-            (block + 3 * D * D * (H - 1), per_head),
-        ],
-        "all, tied": [
-            (tied - 2 * D, "A norm follows the last block."),
-            (tied + V * D, "Tied: the output's matrix is that of the token embeddings."),
-            (tied - (L - 1) * block, "There are L blocks, and none shares its weights."),
-            (tied - T * D, "The positions are learned: they are parameters too."),
-        ],
-        "all, untied": [
-            (tied, "Untied: the output has a matrix of its own. How large is it?"),
-            (tied + V * D + V, "The output of GPT-2 has no bias."),
+            (
+                right["FLOPs"] - L * 4 * T * D,
+                "The query also meets T keys, and T values are averaged, in every block.",
+            ),
+            (
+                right["FLOPs"] - L * 2 * T * D,
+                "Scores and weighted mean: 2 T K operations each, in each of H heads.",
+            ),
+            (
+                right["FLOPs"] - L * 4 * T * D + L * 4 * T * G * K,
+                "Heads that share their keys still compute H rows of scores each.",
+            ),
+            (
+                2 * right["the whole"] + L * 4 * T * D,
+                "Only what stands in a matrix product counts: no gains, and no embeddings.",
+            ),
         ],
     }
 
 
-@lab.task(_by_hand, uses=["check"], without=["_by_hand", "_slips_by_hand", "fallback"])
+@lab.task(
+    _by_hand, uses=["check"], without=["_by_hand", "_answers", "_slips", "fallback", "gate_width"]
+)
 def by_hand(trial: Trial) -> None:
     usual = {
-        "token embeddings": "One vector of D numbers for each of the V tokens.",
-        "positions": "One vector of D numbers for each of the T places.",
-        "one block": "Attention has four linear maps, the feed-forward layer two, and there are "
-        "two norms. What shape has each matrix, and how long is each bias? "
-        + see(12, "Where the parameters are"),
-        "all, tied": "Embeddings, positions, L blocks and one more norm at the end.",
-        "all, untied": "As before, and a matrix of D x V for the output.",
+        "hidden width": "2 D^2 for queries and output, 2 D G K for keys and values, 3 D F for the "
+        "gated layer: solve for F with 12 D^2, and round down to a multiple of 8.",
+        "one block": f"All matrices and the one gain. {COST}",
+        "the whole": "Three matrices of V x D, L blocks, and the last norm.",
+        "cache bytes": "Keys and values of every block and every token, G heads of width K, two "
+        f"bytes a number. {GROUPS}",
+        "FLOPs": "2 for every weight in a matrix of the blocks and of the output, and 4 T D in "
+        f"every block for scores and weighted mean. {COST}",
     }
-    got, expected, slips = trial.call(), _by_hand(), _slips_by_hand()
+    got, expected, slips = trial.call(), _by_hand(), _slips(numbers())
     given = ", ".join(f"{name} = {size}" for name, size in numbers().items())
     trial.named(got, expected)
     for name, value in expected.items():

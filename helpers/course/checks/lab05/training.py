@@ -1,8 +1,13 @@
-"""Checks of lab 05: the learning rate and the training loop."""
+"""Checks of lab 05, task 7: exact gradients of several batches, and training in a given time.
+
+Time is measured by a clock that is handed over; here it goes on by a known number of seconds in
+every step and every evaluation, so that all that follows from it can be foretold.
+"""
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,318 +15,346 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from helpers.course.checks.lab05.common import DROPOUT, lab, seeded
-from helpers.course.checks.lab05.gpt import CourseGPT
-from helpers.course.checks.lab05.loss import Batch, Table, course_batch
-from helpers.course.checks.pointers import see
+from helpers.course.checks.lab05.common import IGNORED, OnHost, lab, on_host
 from helpers.course.checks.trial import NOTHING, Trial
-from helpers.data.sources import lagged_source
-from helpers.learning import training
 
-LOOP = see(13, "The loop")
-RATE = 0.5  # of the trials with plain gradient steps
+Batch = tuple[Tensor, Tensor]
 
-
-def _rate(step: int, steps: int, warmup: int) -> float:
-    return training.rate(step, steps, warmup)
+DEVICE = (
+    "A batch comes from the memory of the CPU: inputs.to(device) and targets.to(device), before "
+    "the model reads them. On a CPU nobody notices that it is missing."
+)
 
 
-@lab.task(_rate)
-def rate(trial: Trial) -> None:
-    steps, warmup = 10, 4
-    given = "steps = 10, warmup = 4, step = 1, 2, ..., 10"
-    got = [
-        trial.call(step, steps, warmup, given=f"step = {step}, steps = 10, warmup = 4")
-        for step in range(1, steps + 1)
+OTHER = "cpu:0"  # a name of the CPU that nobody writes by himself
+
+
+class Table(nn.Module):
+    """The smallest language model: a row of logits for each token."""
+
+    def __init__(self, weights: Tensor, scale: float = 1.0) -> None:
+        super().__init__()
+        self.scale = scale
+        self.weight = nn.Parameter(weights)
+        self.events: list[str] = []
+        self.weight.register_hook(self._backward)
+
+    def _backward(self, gradient: Tensor) -> Tensor:
+        self.events.append("backward")
+        return gradient
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        self.events.append("forward")
+        return self.scale * F.embedding(tokens, self.weight)
+
+
+def _nats(weights: Tensor, batches: Sequence[Batch]) -> list[Tensor]:
+    """The sum of every batch's loss over its real targets."""
+    return [
+        F.cross_entropy(
+            weights[x].flatten(0, 1), y.flatten(), ignore_index=IGNORED, reduction="sum"
+        )
+        for x, y in batches
     ]
-    expected = [_rate(step, steps, warmup) for step in range(1, steps + 1)]
-    zero = "A first step with the rate 0 learns nothing: step 1 already has 1 / warmup."
-    late = (
-        "The fall begins one step too early: the step after the warm-up still has 1, and the last "
-        "step still learns. The line would reach 0 at steps + 1."
+
+
+def _real(batches: Sequence[Batch]) -> list[int]:
+    return [int((y != IGNORED).sum()) for _, y in batches]
+
+
+def course_gradients(model: nn.Module, batches: Sequence[Batch], device: Any) -> float:
+    model.zero_grad()
+    total, loss = sum(_real(batches)), 0.0
+    for x, y in batches:
+        logits = model(x.to(device)).flatten(0, 1)
+        part = F.cross_entropy(
+            logits, y.to(device).flatten(), ignore_index=IGNORED, reduction="sum"
+        )
+        (part / total).backward()
+        loss += part.item() / total
+    return loss
+
+
+def _batches(trial: Trial, V: int, n: int, T: int = 6) -> list[Batch]:
+    """Batches of different sizes, with a different share of places that predict nothing."""
+    found = []
+    for i in range(n):
+        x, y = trial.integers(0, V, 1 + i, T), trial.integers(0, V, 1 + i, T)
+        y[:, T - 1 - i % 4 :] = IGNORED
+        found.append((x, y))
+    return found
+
+
+@lab.task(course_gradients)
+def gradients(trial: Trial) -> None:
+    V = 5
+    usual = (
+        "Count the real targets of all batches first. Then, batch by batch: the sum of the "
+        "losses over its real targets, divided by that count, backward()."
     )
-    falls = [min(s / warmup, (steps - s) / (steps - warmup), 1.0) for s in range(1, steps + 1)]
+    for n, rule in ((1, "one batch"), (3, "unequal batches count by their real targets")):
+        batches = _batches(trial, V, n)
+        model = Table(trial.normal(V, V))
+        start = model.weight.detach().clone().requires_grad_()
+        model.weight.grad = trial.normal(V, V)  # of an earlier step
+        old = model.weight.grad.clone()
+        given = f"{n} batch{'es' * (n > 1)} with {_real(batches)} real targets"
+        got = trial.call(model, batches, "cpu", given=given)
+        rule_of_loss = f"the loss, {rule}"
+        sums, real = _nats(start, batches), _real(batches)
+        exact = sum(sums) / sum(real)
+        means = sum(s / r for s, r in zip(sums, real, strict=True))
+        places = sum(x.numel() for x, _ in batches)
+        slips: list[tuple[Any, str]] = [
+            (
+                means / n,
+                "The mean of the batches' means is not the mean: a batch with few real targets "
+                "would count as much as one with many.",
+            ),
+            (means, "Means of batches were added up; wanted is one mean over all real targets."),
+            (sum(sums), "The sum is to be divided by the number of real targets."),
+            (
+                sum(sums) / places,
+                "Divided by all places; those with the target -100 predict nothing.",
+            ),
+            (sums[-1] / real[-1], "All batches count, not the last one alone."),
+            (sums[-1] / sum(real), "Add up the losses of all batches."),
+            (exact / n, "The mean over all real targets needs no further division by the batches."),
+        ]
+        plain = [(float(value.detach()), hint) for value, hint in slips]
+        hint = "A plain number: loss.item()." if isinstance(got, Tensor) else usual
+        fine = isinstance(got, float | int)
+        trial.holds(fine, "it hands back a number", hint if got is not None else NOTHING, got=got)
+        trial.equals(got, float(exact.detach()), rule_of_loss, usual, slips=plain, given=given)
+        right = torch.autograd.grad(exact, start, retain_graph=True)[0]
+        found = model.weight.grad
+        hint = "backward() fills p.grad; nothing clears it afterwards."
+        trial.holds(found is not None, "gradients are left behind", hint, given=given)
+        of = [(torch.autograd.grad(v, start, retain_graph=True)[0], h) for v, h in slips]
+        stale = "Clear what an earlier step has left: model.zero_grad(), once and at the beginning."
+        once = "Clear once, before the first batch: every backward() adds to what is there."
+        last = torch.autograd.grad(sums[-1] / sum(real), start, retain_graph=True)[0]
+        of = [(right + old, stale), (last, once), *of]
+        rule_of_gradient = f"the gradient, {rule}"
+        trial.equals(found, right, rule_of_gradient, usual, slips=of, given=given)
+        orders = [event for event in model.events if event in ("forward", "backward")]
+        trial.equals(
+            orders,
+            ["forward", "backward"] * n,
+            "one batch's graph in memory at a time",
+            "Call backward() for each batch before the next one is read: then its activations are "
+            "freed, and that is why batches are accumulated at all.",
+            given=given,
+        )
+    batches = _batches(trial, V, 2)
+    away = [(on_host(x), on_host(y)) for x, y in batches]
+    model, given = Table(trial.normal(V, V)), "batches on another device than the model"
+    start = model.weight.detach().clone()
+    OnHost.asked.clear()
+    got = trial.call(model, away, OTHER, given=given, hint=DEVICE)
+    _asked(trial, given)
+    exact = float(sum(_nats(start, batches)) / sum(_real(batches)))
+    trial.equals(got, exact, "batches are moved to the device", DEVICE, given=given)
+
+
+def _asked(trial: Trial, given: str) -> None:
+    hint = "Move to the device that is handed over, and to no other."
+    found = sorted(set(OnHost.asked))
+    trial.holds(found == [OTHER], "batches go to this device", hint, given=given, got=found,
+                expected=[OTHER])  # fmt: skip
+
+
+def factor(progress: float) -> float:
+    """The share of the highest rate at this share of the time, as the lab hands it out."""
+    return min(0.1 + progress / 0.05, 1.0, (1 - progress) / 0.9)
+
+
+def course_train(
+    model: nn.Module,
+    optimizer: Any,
+    next_batch: Callable[[], Batch],
+    evaluate: Callable[[nn.Module], float],
+    seconds: float,
+    device: Any = "cpu",
+    accumulate: int = 1,
+    every: int = 100,
+    clock: Callable[[], float] = time.monotonic,
+) -> list[tuple[int, float, float]]:
+    began, highest, step = clock(), optimizer.lr, 0
+    best, weights, history = math.inf, None, []
+    while (progress := (clock() - began) / seconds) < 1:
+        batches = [next_batch() for _ in range(accumulate)]
+        loss = course_gradients(model, batches, device)
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.lr = highest * factor(progress)
+        optimizer.step()
+        step += 1
+        if step % every == 0 or clock() - began >= seconds:
+            held_out = evaluate(model)
+            history.append((step, loss, held_out))
+            if held_out < best:
+                best = held_out
+                weights = {name: w.detach().clone() for name, w in model.state_dict().items()}
+    if weights is not None:
+        model.load_state_dict(weights)
+    return history
+
+
+class _World:
+    """A model, an optimizer, batches and an evaluation that all note what is done with them."""
+
+    RATE, STEP, EVALUATION = 0.5, 2.0, 3.0  # seconds that a step and an evaluation take
+
+    def __init__(
+        self, trial: Trial, function: Callable, held_out: Sequence[float], device: str = "",
+        accumulate: int = 1, every: int = 3, seconds: float = 40.0,
+    ) -> None:  # fmt: skip
+        self.now, self.lr, self.trial, self.V = 100.0, self.RATE, trial, 5
+        self.model, self.drawn = Table(trial.normal(self.V, self.V), 20.0), []
+        self.rates: list[float] = []
+        self.norms: list[float] = []
+        self.begun: list[float] = []
+        self.evaluated: list[int] = []
+        self.kept: list[Tensor] = []
+        self.values, self.away, self.seconds = list(held_out), bool(device), seconds
+        limit = "every step takes 2 s and every evaluation 3 s"
+        self.given = f"seconds = {seconds:g}, every = {every}, accumulate = {accumulate}; {limit}"
+        # ``self`` stands in for the optimizer: it has lr and step(), and zero_grad() for who asks.
+        self.history = trial.run(
+            function, self.model, self, self._next_batch, self._evaluate, seconds, device or "cpu",
+            accumulate=accumulate, every=every, clock=lambda: self.now, given=self.given,
+            hint=DEVICE if device else "",
+        )  # fmt: skip
+
+    def _next_batch(self) -> Batch:
+        x, y = _batches(self.trial, self.V, 2)[len(self.drawn) % 2]
+        self.drawn.append((x, y))
+        if len(self.drawn) > 500:
+            raise RuntimeError("500 batches drawn: training does not stop when the time is over")
+        return (on_host(x), on_host(y)) if self.away else (x, y)
+
+    def _evaluate(self, model: nn.Module) -> float:
+        self.evaluated.append(len(self.rates))
+        self.kept.append(model.weight.detach().clone())
+        self.now += self.EVALUATION
+        place = len(self.evaluated) - 1
+        return self.values[place] if place < len(self.values) else 9.0
+
+    def zero_grad(self) -> None:
+        self.model.zero_grad()
+
+    def step(self) -> None:
+        gradient = self.model.weight.grad
+        self.rates.append(self.lr)
+        self.norms.append(math.inf if gradient is None else float(gradient.norm()))
+        self.now += self.STEP
+        with torch.no_grad():
+            if gradient is not None:
+                self.model.weight.sub_(gradient)
+
+
+HELD_OUT = (3.0, 1.5, 2.0, 2.5, 2.7)
+
+
+@lab.task(course_train)
+def train(trial: Trial) -> None:
+    mine = _World(trial, trial.answer, HELD_OUT)
+    ours = _World(Trial(course_train, 0), course_train, HELD_OUT)
+    given = mine.given
+    trial.equals(
+        len(mine.rates),
+        len(ours.rates),
+        "it stops when the time is over",
+        "Before each step: (clock() - began) / seconds; from 1 on there is no further step. "
+        "Evaluations take time, too, and the clock is the one that is handed over.",
+        given=f"{given}: number of steps",
+    )
+    highest, n = mine.RATE, len(mine.rates)
+    before = [highest * factor(share) for share in _shares(mine, ours)]
+    products = [highest * math.prod(f / highest for f in before[: i + 1]) for i in range(n)]
     slips = [
-        ([*[(s - 1) / warmup for s in range(1, 5)], *expected[4:]], zero),
-        ([*[(s - 1) / warmup for s in range(1, 5)], *falls[4:]], zero),
-        (falls, late),
+        ([highest] * n, "The rate never changes: set optimizer.lr before each step."),
+        (products, "Each factor is one on the highest rate: keep optimizer.lr before the loop."),
+        ([f / highest for f in before], "The factor multiplies the rate that the optimizer had."),
+        ([highest, *before[:-1]], "Set the rate of a step before the step that it is for."),
         (
-            [*expected[:4], *[(steps - s + 1) / steps for s in range(5, 11)]],
-            "The fall begins at 1 after the warm-up and takes steps - warmup steps.",
+            [highest * factor(i / n) for i in range(n)],
+            "The progress is a share of the time, not of the steps.",
         ),
-        ([*expected[:4], *[1.0] * 6], "After the warm-up the rate falls."),
+    ]
+    usual = "In each step optimizer.lr is the first rate times factor(progress) at its beginning."
+    trial.equals(
+        mine.rates, before, "the rate follows the time", usual, slips=slips, given=given
+    )  # fmt: skip
+    hint = "The whole gradient is clipped to the norm 1 between backward() and optimizer.step()."
+    trial.holds(
+        max(mine.norms) < 1 + 1e-3, "the gradient is clipped before the step", hint,
+        given=f"{given}: the norm at optimizer.step()", got=max(mine.norms),
+    )  # fmt: skip
+    trial.holds(len(mine.drawn) == n, "one batch for each step", "accumulate = 1: one batch.",
+                given=given, got=f"{len(mine.drawn)} batches in {n} steps")  # fmt: skip
+    often = "After every step whose number is a multiple of `every`, and after the last step."
+    wanted = ours.evaluated
+    once = [*dict.fromkeys(mine.evaluated)]
+    trial.equals(
+        once, wanted, "it evaluates after these steps", often, given=f"{given}: steps made before"
+    )
+    _best(trial, mine, given)
+    _history(trial, mine, wanted, given)
+    parted = _World(trial, trial.answer, HELD_OUT, accumulate=3)
+    trial.equals(
+        len(parted.drawn),
+        3 * len(parted.rates),
+        "a step draws `accumulate` batches",
+        "[next_batch() for _ in range(accumulate)], and one step for all of them.",
+        given=f"{parted.given}: batches drawn in {len(parted.rates)} steps",
+    )
+    OnHost.asked.clear()
+    moved = _World(trial, trial.answer, HELD_OUT, device=OTHER)
+    _asked(trial, moved.given)
+    rule = "batches are moved to the device"
+    trial.holds(len(moved.rates) == n, rule, DEVICE, given=moved.given)
+    short = _World(trial, trial.answer, HELD_OUT, every=100)
+    hint = "Also with fewer steps than `every` the last weights are evaluated."
+    trial.holds(len(short.evaluated) >= 1, "a short run is evaluated once", hint, given=short.given)
+
+
+def _shares(mine: _World, ours: _World) -> list[float]:
+    """The progress at the beginning of each step: time that evaluations have taken included."""
+    shares, now = [], 0.0
+    for step in range(len(mine.rates)):
+        shares.append(now / mine.seconds)
+        now += mine.STEP + mine.EVALUATION * (step + 1 in ours.evaluated)
+    return shares
+
+
+def _best(trial: Trial, run: _World, given: str) -> None:
+    rule = "it ends with the weights that were best on held-out text"
+    final, best = run.model.weight.detach(), run.kept[1]
+    last = run.kept[-1]
+    slips = [
+        (last, "These are the last weights: load the best ones at the end, load_state_dict."),
+        (run.kept[0], "Keep the weights whenever the value is below all those before."),
     ]
     usual = (
-        "Count on your fingers: steps 1 to 4 have 1/4, 2/4, 3/4, 1; step 5 has 1, step 11 would "
-        f"have 0, and between the two lies a straight line. {LOOP}"
+        "Keep copies, w.detach().clone(), when the held-out loss is lower than ever: state_dict() "
+        "hands out the weights themselves, which go on changing."
     )
-    hint = NOTHING if any(value is None for value in got) else usual
-    trial.equals(got, expected, "ten steps by hand", hint, slips=slips, given=given)
-    for steps, warmup in ((7, 0), (1, 0), (3, 2), (trial.integer(50, 90), trial.integer(1, 50))):
-        given = f"steps = {steps}, warmup = {warmup}, every step"
-        none = "With no warm-up nothing may be divided by 0: the fall begins at once."
-        trial.equals(
-            [trial.call(step, steps, warmup, hint=none) for step in range(1, steps + 1)],
-            [_rate(step, steps, warmup) for step in range(1, steps + 1)],
-            "without warm-up, it falls from the first step on" if warmup == 0 else "any lengths",
-            none if warmup == 0 else usual,
-            given=given,
-        )
+    if torch.equal(final, last):
+        slips[0] = (last, f"These are the last weights, not the best ones. {usual}")
+    where = f"{given}; evaluations {', '.join(map(str, run.values))}"
+    trial.equals(final, best, rule, usual, slips=slips, given=where)
 
 
-def _train(
-    model: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    next_batch: Callable[[], Batch],
-    steps: int,
-    warmup: int,
-    clip: float = 1.0,
-) -> list[float]:
-    was_training = model.training
-    model.train()
-    run = training.Training(
-        model, iter(next_batch, None), steps, warmup=warmup, clip=clip, optimizers=[optimizer]
+def _history(trial: Trial, run: _World, wanted: list[int], given: str) -> None:
+    got = run.history
+    fine = isinstance(got, list | tuple) and all(
+        isinstance(row, tuple | list) and len(row) == 3 for row in got
     )
-    losses = [record.loss for record in run]
-    model.train(was_training)
-    return losses
-
-
-class _Watched(torch.optim.SGD):
-    """Notes the rates, the weights and the gradients of every step."""
-
-    def __init__(self, groups: Sequence[dict[str, Any]]) -> None:
-        super().__init__(groups, lr=RATE)
-        self.rates: list[list[float]] = []
-        self.weights: list[list[Tensor]] = []
-        self.gradients: list[list[Tensor | None]] = []
-
-    def step(self, closure: Any = None) -> None:
-        watched = [p for group in self.param_groups for p in group["params"]]
-        self.rates.append([float(group["lr"]) for group in self.param_groups])
-        self.weights.append([p.detach().clone() for p in watched])
-        self.gradients.append([None if p.grad is None else p.grad.clone() for p in watched])
-        super().step(closure)
-
-
-class _Run:
-    """Ten steps of a small model, and all that was seen of them."""
-
-    steps, warmup = 10, 4
-
-    def __init__(self, trial: Trial, clip: float, mode: bool = True) -> None:
-        table = Table(trial.normal(5, 5), trial.normal(6, 5)).train(mode)
-        self.model, self.drawn, self.clip = table, [], clip
-        groups = [{"params": [table.words]}, {"params": [table.places], "lr": RATE / 10}]
-        self.optimizer = _Watched(groups)
-
-        def next_batch() -> Batch:
-            self.drawn.append((trial.integers(0, 5, 3, 6), trial.integers(0, 5, 3, 6)))
-            return self.drawn[-1]
-
-        limit = "no limit in reach" if clip > 1e6 else f"clip = {clip}"
-        self.given = f"a small model, {self.steps} steps, warmup = {self.warmup}, {limit}"
-        self.losses = trial.call(
-            table, self.optimizer, next_batch, self.steps, self.warmup, clip, given=self.given
-        )
-
-    def fresh(self, step: int, copied: bool = False) -> tuple[float, list[Tensor]]:
-        """The loss of this step's batch alone, and its gradients before any clipping.
-
-        Args:
-            copied: whether the inputs are taken for targets.
-        """
-        inputs, targets = self.drawn[step]
-        targets = inputs if copied else targets
-        words, places = (p.clone().requires_grad_() for p in self.optimizer.weights[step])
-        logits = words[inputs] + places[: inputs.shape[1]]
-        loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
-        return loss.item(), list(torch.autograd.grad(loss, (words, places)))
-
-
-@lab.task(_train)
-def train(trial: Trial) -> None:
-    run = _Run(trial, clip=1e9)
-    for found, what in ((run.drawn, "batches drawn"), (run.optimizer.rates, "optimizer.step()")):
-        trial.holds(
-            len(found) == run.steps,
-            "every step draws one batch and makes one update",
-            "One turn of the loop: batch, loss, backward, clip, step() of the optimizer that you "
-            f"are handed. {LOOP}",
-            given=run.given,
-            got=f"{what}: {len(found)}",
-            expected=run.steps,
-        )
-    _train_steps(trial, run)
-    _train_rates(trial, run)
-    _train_clips(trial, _Run(trial, clip=0.05))
-    _train_modes(trial)
-    _train_learns(trial)
-
-
-def _train_steps(trial: Trial, run: _Run) -> None:
-    sums: list[Tensor] = []
-    for step, got in enumerate(run.optimizer.gradients):
-        fresh = run.fresh(step)[1]
-        given = f"{run.given}; the gradient at optimizer.step() number {step + 1}"
-        trial.holds(
-            all(g is not None and bool(g.any()) for g in got),
-            "every update has a gradient",
-            "loss.backward() fills the gradients; zero_grad() must not clear them again before "
-            f"optimizer.step(). {LOOP}",
-            given=given,
-            got="none" if got[0] is None else "all zero",
-        )
-        sums = [s + g for s, g in zip(sums, fresh, strict=True)] if sums else fresh
-        slips = [
-            (
-                run.fresh(step, copied=True)[1],
-                f"The targets are the batch's second part, not its inputs once more. {LOOP}",
-            ),
-            (
-                sums,
-                "It holds the earlier steps' gradients too: backward() adds, so clear them with "
-                "zero_grad() once in every step.",
-            ),
-            ([18 * g for g in fresh], "The loss is the mean over all positions."),
-        ]
-        rule = "an update follows the gradient of its own batch"
-        usual = f"The gradient of this batch's cross-entropy. {LOOP}"
-        trial.equals(got, fresh, rule, usual, slips=slips, given=given)
-    expected = [run.fresh(step)[0] for step in range(run.steps)]
-    got = run.losses
-    plain = isinstance(got, list) and all(isinstance(value, float) for value in got)
-    hint = "loss.item() is a number; a list of tensors would keep every step's graph alive."
-    if not isinstance(got, list):
-        hint = NOTHING if got is None else "The loss of every step is wanted, in the steps' order."
-    trial.holds(
-        plain,
-        "it hands back a list of numbers",
-        hint,
-        given=run.given,
-        got=f"a list of {type(got[0]).__name__}"
-        if isinstance(got, list) and got
-        else type(got).__name__,
-    )
-    rule = "the losses are those of the batches, before the update"
-    hint = "One loss per step, in nats, of the batch that the step was made with, before it."
-    trial.equals(got, expected, rule, hint, given=run.given)
-
-
-def _train_rates(trial: Trial, run: _Run) -> None:
-    factors = [_rate(step, run.steps, run.warmup) for step in range(1, run.steps + 1)]
-    products = [math.prod(factors[: i + 1]) for i in range(run.steps)]
-    before = "Set the rate of a step before the update that it is for."
-    got = [row[0] for row in run.optimizer.rates]
-    slips = [
-        ([RATE] * run.steps, f"The rate never changes: set group['lr'] in every step. {LOOP}"),
-        ([RATE, *[RATE * f for f in factors[:-1]]], before),
-        (
-            [RATE * f for f in products],
-            "Each factor is one on the highest rate, not on the rate of the step before: keep the "
-            "highest rates before the loop.",
-        ),
-        (factors, "The factor multiplies the rate that the optimizer was made with."),
-        (
-            [RATE * _rate(max(s, 1), run.steps, run.warmup) for s in range(run.steps)],
-            "Steps are counted from 1.",
-        ),
-        (
-            [0.0, *[RATE * f for f in factors[:-1]]],
-            "Steps are counted from 1: the first one has the rate of step 1, not of step 0.",
-        ),
-    ]
-    usual = f"The rate in a step is the highest one times rate(step, steps, warmup). {LOOP}"
-    given = f"{run.given}; group['lr'] at each optimizer.step(), highest rate {RATE}"
-    rule = "the rate of every step is highest * rate(step, steps, warmup)"
-    trial.equals(got, [RATE * f for f in factors], rule, usual, slips=slips, given=given)
-    second, highest = [row[1] for row in run.optimizer.rates], RATE / 10
-    trial.equals(
-        second,
-        [highest * f for f in factors],
-        "every group of parameters has its own highest rate",
-        "An optimizer may have several groups: for group in optimizer.param_groups, each with the "
-        "rate that it came with.",
-        given=f"{run.given}; the second group, highest rate {highest}",
-    )
-
-
-def _train_clips(trial: Trial, run: _Run) -> None:
-    for step, got in enumerate(run.optimizer.gradients):
-        fresh = run.fresh(step)[1]
-        norm = float(torch.cat([g.flatten() for g in fresh]).norm())
-        clipped = [g * min(1.0, run.clip / norm) for g in fresh]
-        slips = [
-            (
-                fresh,
-                "The gradient is not clipped when the update is made: between backward() and "
-                f"optimizer.step() is the place. {LOOP}",
-            ),
-            (
-                [g.clamp(-run.clip, run.clip) for g in fresh],
-                "That clips every number; what is bounded is the norm of the whole gradient. "
-                f"{LOOP}",
-            ),
-            (
-                [g * min(1.0, run.clip / float(g.norm())) for g in fresh],
-                f"One norm for all parameters together, so that the direction stays. {LOOP}",
-            ),
-            (
-                [g * min(1.0, 1 / norm) for g in fresh],
-                f"The limit is clip, as it was handed over. {LOOP}",
-            ),
-        ]
-        trial.equals(
-            got,
-            clipped,
-            "before the update, the whole gradient is clipped to the norm clip",
-            f"torch.nn.utils.clip_grad_norm_ on all the parameters, after backward(). {LOOP}",
-            slips=slips,
-            given=f"{run.given}; the gradient at optimizer.step() number {step + 1}, of norm "
-            f"{norm:.3f} before clipping",
-            tolerance=1e-4,
-        )
-
-
-def _train_modes(trial: Trial) -> None:
-    for mode in (False, True):
-        run = _Run(trial, clip=1.0, mode=mode)
-        given = f"a model that comes in {'training' if mode else 'evaluation'} mode"
-        trial.holds(
-            all(run.model.modes),
-            "training runs in training mode",
-            f"model.train() switches dropout on. {DROPOUT}",
-            given=given,
-        )
-        trial.holds(
-            run.model.training == mode,
-            "afterwards the model is in the mode that it came in",
-            "Remember model.training, and hand it to model.train(...) at the end.",
-            given=given,
-            got="training mode" if run.model.training else "evaluation mode",
-        )
-
-
-def _train_learns(trial: Trial) -> None:
-    """A small GPT on a source whose entropy is known; the first two places can only guess."""
-    source, T, steps = lagged_source(4, 2, 0.1), 24, 80
-    tokens = source.sample(8_000, trial.generator)
-    with seeded(trial):
-        model = CourseGPT(4, T, 1, 16, 2)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=0.03, weight_decay=0.0)
-    floor = (2 * math.log(4) + (T - 2) * source.entropy_rate()) / T
-
-    def next_batch() -> Batch:
-        return course_batch(tokens, 16, T, trial.generator)
-
-    given = f"a GPT of one block, {steps} steps on a source whose entropy is known"
-    losses = trial.call(model, optimizer, next_batch, steps, 10, 1.0, given=given)
-    last = sum(losses[-20:]) / 20
-    trial.holds(
-        last < floor + 0.12,
-        "a small GPT comes near a source's entropy",
-        f"All single steps look right, and yet it does not learn: print the losses. {LOOP}",
-        given=given,
-        got=f"{last:.3f} nats over the last 20 steps",
-        expected=f"near {floor:.3f} nats",
-    )
+    hint = "A list with one (step, training loss, held-out loss) for each evaluation."
+    trial.holds(fine, "it hands back its history", hint if got is not None else NOTHING, got=got)
+    trial.equals([row[0] for row in got], wanted, "the history has the steps", hint, given=given)
+    values = run.values[: len(wanted)]
+    trial.equals([row[2] for row in got], values, "the history has the held-out losses", hint)
+    numbers = all(isinstance(row[1], float) and math.isfinite(row[1]) for row in got)
+    trial.holds(numbers, "the history has the training losses as numbers", hint, got=got)

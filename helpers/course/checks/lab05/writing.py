@@ -1,199 +1,169 @@
-"""Checks of lab 05: writing, token by token."""
+"""Checks of lab 05, task 9: writing with a cache, and measuring time."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from helpers.course.checks.lab05.cache import (
-    CACHE,
-    SIZES,
-    count_reads,
-    course_read_token,
-    random_model,
-)
-from helpers.course.checks.lab05.common import lab, seeded
-from helpers.course.checks.lab05.filters import RULES, distribution
-from helpers.course.checks.lab05.gpt import CourseGPT
+from helpers.course.checks.lab05.common import fill, lab, seeded
+from helpers.course.checks.lab05.model import Cache, course_gpt
 from helpers.course.checks.trial import NOTHING, TENSOR, Trial
 
 
+@torch.no_grad()
 def _write(
-    model: nn.Module,
-    prompt: Tensor,
-    length: int,
-    generator: torch.Generator,
-    temperature: float = 1.0,
-    narrow: Callable[[Tensor], Tensor] | None = None,
-) -> Tensor:
-    text, cache = prompt, []
-    for i in range(len(prompt) + length - 1):
-        logits, cache = course_read_token(model, text[i : i + 1], cache)
-        if i >= len(prompt) - 1:
-            p = (logits[0] / temperature).softmax(-1)
-            p = p if narrow is None else narrow(p)
-            text = torch.cat([text, torch.multinomial(p, 1, generator=generator)])
+    model: nn.Module, prompt: Tensor, length: int, generator: torch.Generator,
+    temperature: float = 1.0, cached: bool = True, flaw: str = "",
+) -> Tensor:  # fmt: skip
+    text = prompt
+    caches = [Cache() for _ in model.blocks] if cached else None
+    read = text
+    for _ in range(length):
+        logits = model(read[None], None, caches)[0, 0 if flaw == "first" else -1]
+        by = {"hot": 1 / temperature, "plain": 1.0}.get(flaw, temperature)
+        p = (logits / by).softmax(-1).cpu()
+        new = torch.multinomial(p, 1, generator=generator)
+        new = p.argmax()[None] if flaw == "likeliest" else new
+        text = torch.cat([text, new.to(text.device)])
+        read = text[-1:] if cached else text
     return text
 
 
 @lab.task(_write)
 def write(trial: Trial) -> None:
-    model, V = random_model(trial, 0.6), SIZES["V"]
-    prompt, length = trial.integers(0, V, 4), 6
-    given = "a random GPT, a prompt of 4 tokens, 6 tokens to write, of which the likeliest is taken"
-    seen = count_reads(model.blocks[0].attention.key)
-    probabilities: list[Tensor] = []
-
-    def likeliest(p: Tensor) -> Tensor:
-        probabilities.append(p)
-        return (p == p.max()).to(p.dtype)
-
-    hint = (
-        "read_token reads one token of each of B texts, a tensor (B,). Here B = 1: the P tokens of "
-        "the prompt come one after the other."
-    )
-    got = trial.call(
-        model, prompt, length, trial.generator, narrow=likeliest, given=given, hint=hint
-    )
-    reads = sum(seen)
-    right = isinstance(got, Tensor) and tuple(got.shape) == (10,) and got.dtype == torch.long
-    hint = "Begin with the prompt, and put every drawn token at its end: torch.cat."
-    if isinstance(got, Tensor) and got.is_floating_point():
-        hint = "Tokens are whole numbers, as in the prompt."
-    elif not isinstance(got, Tensor):
-        hint = NOTHING if got is None else TENSOR
-    trial.holds(
-        right and torch.equal(got[:4], prompt),
-        "it hands back the prompt and the drawn tokens, (P + length,)",
-        hint,
-        given=given,
-        got=got,
-    )
-    _write_looks_back(trial, model, got, probabilities, given)
-    trial.holds(
-        reads <= 10,
-        "no token is read twice",
-        "Hand read_token the cache that it gave you last, and only the new token: to begin again "
-        f"for every token costs ever more. {CACHE}",
-        given=given,
-        got=f"{reads} tokens read for a text of 10",
-    )
-    trial.holds(
-        not any(p.requires_grad for p in probabilities),
-        "nothing is kept for gradients",
-        "with torch.no_grad(): or the graph of the whole text stays in memory.",
-        given=given,
-    )
-    given = "the same model and prompt, length 0"
-    trial.equals(
-        trial.call(model, prompt, 0, trial.generator, given=given),
-        prompt,
-        "with length 0 the prompt comes back",
-        "Draw no more often than asked.",
-        given=given,
-    )
-    _write_draws(trial)
-
-
-def _write_looks_back(
-    trial: Trial, model: nn.Module, text: Tensor, probabilities: list[Tensor], given: str
-) -> None:
-    """Every distribution is the model's after all tokens before, and what was cut is not drawn."""
-    trial.holds(
-        len(probabilities) == 6,
-        "narrow is asked once for every token that is drawn",
-        "p = narrow(p), where a function was given.",
-        given=given,
-        got=f"asked {len(probabilities)} times for 6 tokens",
-    )
-    for i, p in enumerate(probabilities, start=4):
-        with torch.no_grad():
-            logits = model(text[None, :i])[0, -1]
-        slips = [(logits, "narrow takes probabilities, not logits.")]
-        usual = (
-            "Read the prompt token by token, each with the cache of those before it; the first "
-            "draw comes after its last token, and what was drawn is read next."
-        )
-        trial.equals(
-            p.detach(),
-            logits.softmax(-1),
-            "every token is drawn after all tokens before it",
-            usual,
-            slips=slips,
-            given=f"{given}; what narrow is handed for token number {i}",
-        )
-        trial.equals(
-            int(text[i]),
-            int(p.argmax()),
-            "the draw is from what narrow hands back",
-            "Draw from what narrow gives back, not from what it was handed.",
-            given=f"{given}; token number {i}",
-        )
-
-
-def _write_draws(trial: Trial) -> None:
-    """A model whose next token does not depend on the text: P = 1/2, 1/4, 3/16, 1/16."""
-    N, p = 300, distribution([8, 4, 3, 1]) / 16
+    V, P, n = 11, 4, 20
     with seeded(trial):
-        model = CourseGPT(4, N + 1, 1, 4, 1, tied=False).double().eval()
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.zero_()
-        model.norm.bias.copy_(distribution([1, 0, 0, 0]))
-        model.output.weight[:, 0] = p.log()
-    seen: list[Tensor] = []
-
-    def narrow(q: Tensor) -> Tensor:
-        seen.append(q.detach().clone())
-        return torch.where(q > q.min(), q, 0) / (1 - q.min())
-
-    start = torch.tensor([0])
-    given = "P = 8/16, 4/16, 3/16, 1/16 at every place, temperature 0.5"
-    trial.call(model, start, 1, trial.generator, 0.5, narrow, given=given)
-    sharp = p.square() / p.square().sum()
-    trial.holds(len(seen) > 0, "narrow is asked before a token is drawn", RULES, given=given)
-    slips = [
-        (p.sqrt() / p.sqrt().sum(), "Divide the logits by the temperature: below 1 it sharpens."),
-        (p, "The temperature comes first: what narrow is handed has it already."),
-        (p.log() / 0.5, "narrow takes probabilities, not logits."),
-        (2 * p, "The temperature divides the logits, before the softmax."),
-    ]
-    usual = f"softmax(logits / temperature), a distribution (V,). {RULES}"
-    rule = "narrow is handed softmax(logits / temperature)"
-    trial.equals(seen[0], sharp, rule, usual, slips=slips, given=given)
-    first, none = trial.integer(0, 1000), "narrow may be None: then nothing is narrowed."
-    places = "P = 8/16, 4/16, 3/16, 1/16 at every place, {} tokens"
-
-    def drawn(length: int, seed: int) -> Tensor:
-        generator, given = torch.Generator().manual_seed(seed), places.format(length)
-        return trial.call(model, start, length, generator, given=given, hint=none)
-
-    one, two, other = (drawn(40, seed) for seed in (first, first, first + 1))
-    given = places.format(40)
-    hint = "Draw with the generator that you are handed, and with nothing else that is random."
-    trial.equals(two, one, "the same seed writes the same text", hint, given=given)
-    hint = "Another seed, another text: draw with the generator as it is handed over."
-    rule = "another seed writes another text"
-    if len(set(one[1:].tolist())) > 1:  # the likeliest token alone is told below
-        trial.holds(not torch.equal(other, one), rule, hint, given=given)
-    given = places.format(N)
-    counts = torch.bincount(drawn(N, first)[1:], minlength=4).double()
-    chi_square = float(((counts - N * p).square() / (N * p)).sum())
-    trial.holds(
-        chi_square < 30.7,  # one in a million for three degrees of freedom
-        f"{N} draws follow the distribution (chi-square)",
-        "Draw from the distribution: the likeliest token every time is no sampling.",
-        given=given,
-        got=(counts / N).tolist(),
-        expected=p.tolist(),
+        model = fill(course_gpt(V, 2, 16, 4, 2), trial, 0.6)
+    model.output.weight.data.mul_(0.3)  # so that several tokens are likely
+    prompt, seed = trial.integers(0, V, P), trial.integer(0, 1000)
+    seen: list[int] = []
+    model.embedding.register_forward_pre_hook(lambda _, given: seen.append(given[0].numel()))
+    flaws = {
+        "hot": "The logits are divided by the temperature, not multiplied.",
+        "plain": "The temperature is not used: softmax(logits / temperature).",
+        "likeliest": "Draw from the distribution: torch.multinomial(p, 1, generator=generator).",
+        "first": "The next token comes from the logits of the last token that was read.",
+    }
+    usual = (
+        "Read what is new, take the logits of its last place, draw with "
+        "torch.multinomial(p, 1, generator=generator), put the token at the end."
     )
-    cut = trial.call(model, start, 200, trial.generator, 1.0, narrow, given=given)
-    trial.holds(
-        not bool((cut[1:] == 3).any()),
-        "what narrow has cut is never drawn",
-        "Draw from what narrow gives back.",
-        given="narrow takes away the token 3",
-        got=f"token 3 was drawn {int((cut[1:] == 3).sum())} times in 200",
-    )
+
+    def draw(temperature: float, cached: bool, start: Tensor, length: int) -> Any:
+        given = f"a random GPT, a prompt of {len(start)}, {length} tokens to write, "
+        given += f"temperature {temperature}, cached={cached}"
+        generator = torch.Generator().manual_seed(seed)
+        seen.clear()
+        hint = (
+            "The model is called as model(tokens, None, caches), tokens (1, T), with a list of one "
+            "Cache() for each of model.blocks."
+        )
+        got = trial.call(
+            model, start, length, generator, temperature, cached, given=given, hint=hint
+        )
+        whole = isinstance(got, Tensor) and got.dtype == torch.long
+        hint = NOTHING if got is None else TENSOR
+        trial.holds(whole, "it hands back the prompt and the new tokens", hint, got=got)
+        trial.equals(
+            tuple(got.shape), (len(start) + length,), "it hands back the prompt and the new tokens",
+            "A tensor (P + length,): the prompt, and every token that was drawn.", given=given,
+        )  # fmt: skip
+        reads = list(seen)
+        right = _write(model, start, length, torch.Generator().manual_seed(seed), temperature)
+        slips = [
+            (
+                _write(
+                    model, start, length, torch.Generator().manual_seed(seed), temperature,
+                    cached, flaw,
+                ),
+                hint,
+            )
+            for flaw, hint in flaws.items()
+        ]  # fmt: skip
+        if cached and sum(reads) > len(start) + length:
+            hint = (
+                "With a cache the model reads the prompt once, and then each new token alone: what "
+                "is read again stands twice in the cache."
+            )
+            rule = "with a cache every token is read once"
+            trial.holds(False, rule, hint, given=given, got=f"tokens read: {reads}")
+        trial.equals(
+            got, right, "the text is the one that the model says", usual, slips=slips, given=given
+        )
+        return reads, given
+
+    for temperature in (1.0, 0.4):
+        reads, given = draw(temperature, True, prompt, n)
+        wanted = [P, *[1] * (n - 1)]
+        hint = (
+            "The whole prompt is read in one call, each new token in one more, and the last one "
+            "need not be read at all."
+        )
+        fine = reads in (wanted, [*wanted, 1])
+        trial.holds(fine, "with a cache every token is read once", hint, given=given, got=reads)
+        reads, given = draw(temperature, False, prompt, n)
+        hint = "Without a cache the model reads the whole text for every new token."
+        rule = "without a cache it reads the whole text again"
+        trial.equals(reads[:n], list(range(P, P + n)), rule, hint, given=given)
+    draw(1.0, True, prompt[:1], 5)
+    given = "the same call twice, and another model's prompt between"
+    hint = "Make the caches anew in every call: a default argument or a global keeps old texts."
+    first, second = (draw(1.0, True, prompt, n)[0] for _ in range(2))
+    trial.equals(first, second, "every text begins with empty caches", hint, given=given)
+    grad = any(p.grad is not None for p in model.parameters())
+    trial.holds(not grad, "no gradients", "with torch.no_grad():")
+    kept: list[bool] = []
+    model.output.register_forward_hook(lambda _, __, logits: kept.append(logits.requires_grad))
+    trial.call(model, prompt, 3, torch.Generator().manual_seed(seed), given="3 tokens")
+    hint = "with torch.no_grad(): or the graph of the whole text stays in memory."
+    trial.holds(not any(kept), "nothing is kept for gradients", hint)
+
+
+def _seconds_of(
+    action: Callable[[], Any], repeats: int = 3, clock: Callable[[], float] = time.perf_counter
+) -> float:
+    action()
+    found = []
+    for _ in range(repeats):
+        began = clock()
+        action()
+        found.append(clock() - began)
+    return min(found)
+
+
+@lab.task(_seconds_of)
+def seconds_of(trial: Trial) -> None:
+    for repeats in (3, 1, 4):
+        lasting = [float(x) for x in trial.integers(3, 9, repeats + 20).tolist()]
+        lasting[0] = 50.0  # the first call warms up
+        if repeats > 1:  # the shortest is neither the first call nor the last
+            lasting[2 if repeats == 3 else 1] = 2.5
+        now, calls = [1000.0], [0]
+
+        def action(now=now, calls=calls, lasting=lasting) -> None:
+            now[0] += lasting[calls[0]]
+            calls[0] += 1
+
+        given = f"repeats = {repeats}; the calls last {lasting[: repeats + 1]} s"
+        got = trial.call(action, repeats, lambda now=now: now[0], given=given)
+        timed = lasting[1 : repeats + 1]
+        slips = [
+            (min(lasting[:repeats]), "The first call is a warm-up and is not among the repeats."),
+            (lasting[0], "The first call only warms up: time those after it."),
+            (sum(timed), "The shortest of the repeats, not all of them together."),
+            (sum(timed) / repeats, "The shortest, not the mean: others disturb, nobody helps."),
+            (max(timed), "The shortest: what disturbs only makes it longer."),
+            (timed[-1], "Time each of the repeats, and hand back the shortest."),
+        ]
+        usual = (
+            "Call action once; then `repeats` times: read the clock, call it, read the clock "
+            "again. The smallest difference comes back."
+        )
+        rule = "the shortest of the repeats after a warm-up"
+        trial.equals(got, min(timed), rule, usual, slips=slips, given=given)
+        rule = "one warm-up and the repeats"
+        trial.equals(calls[0], repeats + 1, rule, usual, given=f"{given}: number of calls")

@@ -1,0 +1,130 @@
+"""Checks of lab 05, task 4: stories in windows, and who sees whom in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from helpers.course.checks.describing import describe
+from helpers.course.checks.lab05.common import IGNORED, lab
+from helpers.course.checks.lab05.model import MASK
+from helpers.course.checks.trial import Trial
+
+Windows = tuple[Tensor, Tensor]
+
+
+def pack_windows(stories: Sequence[Tensor], end: int, T: int, flaw: str = "") -> Windows:
+    """inputs and targets, (N, T) each; ``flaw`` names a known slip, which then is made."""
+    inputs: list[Tensor] = []
+    targets: list[Tensor] = []
+    room = 0
+    for story in stories:
+        sides = [story.new_tensor([end]), story, story.new_tensor([end])]
+        text = torch.cat(sides[flaw == "no beginning" : 2 if flaw == "no end" else 3])
+        for i in range(0, len(text) - 1, T - 1 if flaw == "overlap" else T):
+            x, y = text[:-1][i : i + T], text[1:][i : i + T]
+            if flaw == "inputs as targets":
+                y = x
+            full = len(x) >= room if flaw == "strict" else len(x) > room
+            if full or flaw == "one a window" or not inputs:
+                inputs.append(torch.full((T,), 0 if flaw == "zeros" else end))
+                targets.append(torch.full((T,), end if flaw == "padding counts" else IGNORED))
+                room = T
+            inputs[-1][T - room : T - room + len(x)] = x
+            targets[-1][T - room : T - room + len(y)] = y
+            room -= len(x)
+            if flaw == "cut off":
+                break
+    return torch.stack(inputs), torch.stack(targets)
+
+
+_HINTS = {
+    "no beginning": "A story's first token is predicted too, from the token end before it.",
+    "no end": "That a story is over is predicted too: its last target is end.",
+    "overlap": "A long story goes on where its last piece ended, and no target comes twice.",
+    "inputs as targets": "The target of a place is the token after it.",
+    "one a window": "As many stories as fit share a window: a new one begins only where a piece "
+    "is longer than the room that is left.",
+    "strict": "A piece that just fills the window still fits.",
+    "zeros": "What is left of a window is filled with end as inputs.",
+    "padding counts": "A place that was only filled up predicts nothing: its target is -100.",
+    "cut off": "The rest of a story that is longer than T is not lost: it is a further piece.",
+}
+
+
+@lab.task(pack_windows)
+def pack(trial: Trial) -> None:
+    usual = (
+        "For each story: end, the story, end. Inputs are all but the last of these, targets all "
+        "but the first; cut both into pieces of T, and put each piece where it still fits, or "
+        "at the beginning of a new window."
+    )
+
+    def try_on(stories: list[Tensor], end: int, T: int, rule: str, given: str) -> None:
+        got = trial.call(stories, end, T, given=given, hint=usual)
+        two = isinstance(got, tuple | list) and len(got) == 2
+        hint = "Hand back two tensors (N, T): return inputs, targets."
+        trial.holds(two, "it hands back inputs and targets", hint, given=given, got=got)
+        expected = pack_windows(stories, end, T)
+        for name, i in (("targets", 1), ("inputs", 0)):
+            slips = [
+                (pack_windows(stories, end, T, flaw)[i], hint) for flaw, hint in _HINTS.items()
+            ]
+            where = f"{given}: {name}"
+            trial.equals(got[i], expected[i], f"{rule}: {name}", usual, slips=slips, given=where)
+
+    texts = [torch.tensor(story) for story in ([1, 2], [3, 4, 5], [6], [7, 8])]
+    given = f"stories {describe([t.tolist() for t in texts])}, end = 9, T = 6"
+    try_on(texts, 9, 6, "four stories in windows of six", given)
+    texts = [torch.tensor(story) for story in ([1, 2, 3, 4, 5, 6, 7], [8], [1, 2, 3, 4])]
+    given = f"stories {describe([t.tolist() for t in texts])}, end = 9, T = 5"
+    try_on(texts, 9, 5, "a story that is longer than a window, and one that just fits", given)
+    T, N = trial.integer(10, 20), 30
+    texts = [trial.integers(0, 50, trial.integer(1, 40)) for _ in range(N)]
+    try_on(texts, 50, T, "any stories", f"{N} random stories, end = 50, T = {T}")
+
+
+def _mask(inputs: Tensor, end: int) -> Tensor:
+    number = (inputs == end).cumsum(1)  # (B, T)
+    return (number[:, :, None] == number[:, None, :]).tril()[:, None]
+
+
+@lab.task(_mask)
+def story_mask(trial: Trial) -> None:
+    usual = (
+        "Number the stories of a row: (inputs == end).cumsum(1). Two places belong together if "
+        "their numbers are equal, and a later place is never seen."
+    )
+
+    def try_on(inputs: Tensor, end: int, rule: str, given: str) -> None:
+        got, expected = trial.call(inputs, end, given=given), _mask(inputs, end)
+        number = (inputs == end).cumsum(1)
+        before = number - (inputs == end).long()
+        together = number[:, :, None] == number[:, None, :]
+        causal = torch.ones_like(expected).tril()
+        slips = [
+            (together[:, None], f"It is causal, too: no place sees a later one. {MASK}"),
+            (causal, "That is the causal mask alone: stories still see those before them."),
+            (expected[:, 0], "One dimension for the heads: (B, 1, T, T)."),
+            (~expected, "True means: may attend."),
+            (together.triu()[:, None], "Row t is what place t sees: the columns up to t, tril."),
+            (
+                (before[:, :, None] == before[:, None, :]).tril()[:, None],
+                "The token end that stands before a story is its first input: it belongs to it.",
+            ),
+            (
+                (number[:, :, None] >= number[:, None, :]).tril()[:, None],
+                "Earlier stories are not seen: equal numbers, not larger ones.",
+            ),
+        ]
+        trial.equals(got, expected, rule, usual, slips=slips, given=given)
+
+    row = torch.tensor([[9, 1, 9, 2, 3]])
+    try_on(row, 9, "two stories in a row by hand", "inputs [[9, 1, 9, 2, 3]], end = 9")
+    inputs = trial.integers(0, 4, 3, 12)
+    inputs[:, 0] = 3
+    try_on(inputs, 3, "any rows", f"inputs {describe(inputs)}, end = 3")
+    inputs = trial.integers(0, 3, 2, 6)
+    try_on(inputs, 5, "a row that goes on with an old story", f"inputs {describe(inputs)}, end = 5")
