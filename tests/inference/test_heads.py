@@ -46,7 +46,8 @@ def test_weights_of_another_shape_are_refused(score):
 def test_weights_are_those_of_the_model_and_sum_to_one(model):
     model.train()
     weights = head_weights(model, TOKENS)
-    assert weights.shape == (2, 2, 2, 5, 5) and model.training
+    assert weights.shape == (2, 2, 2, 5, 5)
+    assert model.training
     assert torch.allclose(weights[1][0], model.weights(TOKENS)[1][:, 0])
     assert torch.allclose(weights.sum(-1), torch.ones(2, 2, 2, 5, dtype=torch.double))
 

@@ -83,7 +83,7 @@ MUTANTS = [
         "(weights[:, None] @ V)",
         "(weights[:, None] @ K)",
         "not to the keys",
-    ),  # fmt: skip
+    ),
     # verify
     Mutant("verify", "turned round", "(p / q)", "(q / p)", "which divides which"),
     Mutant("verify", "above 1", ".clamp(max=1)", "", "at most 1"),
