@@ -105,9 +105,7 @@ def speculative_sample(
             f"{draft.vocab_size}; both must have been made with the same tokenizer."
         )
     if min(length, drafts) < 0:
-        raise ValueError(
-            f"length is {length} and drafts {drafts}; expected numbers of 0 or more."
-        )
+        raise ValueError(f"length is {length} and drafts {drafts}; expected numbers of 0 or more.")
     text = torch.as_tensor(prompt, dtype=torch.long).flatten().tolist()
     check_range(text, target.vocab_size, "The prompt holds ids outside 0 .. {last}.")
 
