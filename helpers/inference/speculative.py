@@ -1,13 +1,13 @@
 """Speculative decoding: a small model drafts a few tokens, a large one checks them in one pass.
 
 A large model takes about as long to read five tokens at once as to read one, so drafts that it
-keeps are nearly free. In its exact form the text is distributed as if the large model had written
-it alone, whatever the draft model is; a poor draft model costs time, never quality.
+keeps are nearly free. The text is distributed as if the large model had written it alone, whatever
+the draft model is; a poor draft model costs time, never quality.
 
-Exact form: Y. Leviathan, M. Kalman and Y. Matias, "Fast inference from transformers via
+Sources: Y. Leviathan, M. Kalman and Y. Matias, "Fast inference from transformers via
 speculative decoding" (2023), algorithm 1; C. Chen et al., "Accelerating large language model
-decoding with speculative sampling" (2023). Lenient form: the lecture on decoders keeps the tokens
-for which the two models "don't differ too much".
+decoding with speculative sampling" (2023). (The lecture on decoders keeps the tokens for which the
+two models "don't differ too much", which is another text; notebook 14 shows it.)
 """
 
 from __future__ import annotations
@@ -72,14 +72,13 @@ def speculative_sample(
     prompt: Sequence[int] | Tensor = (),
     drafts: int = 4,
     rules: Rules = AS_PREDICTED,
-    lenient: float | None = None,
 ) -> SpeculativeText:
     """Draw one text of the target's, with the help of a draft model over the same tokens.
 
     With p the target's distribution of a token, q the draft model's and x ~ q the drafted token,
-    the exact form keeps x with probability min(1, p(x) / q(x)); on the first refusal it draws the
-    token from max(p - q, 0), normalised, and drops the drafts after it. If all are kept, the same
-    pass gives one more token, from p.
+    x is kept with probability min(1, p(x) / q(x)); on the first refusal the token is drawn from
+    max(p - q, 0), normalised, and the drafts after it are dropped. If all are kept, the same pass
+    gives one more token, from p.
 
     Of the tokens that the target has read, those after the first refusal must be forgotten. A state
     that offers ``back(n)``, the state n tokens earlier or None, is asked; without it a predictor
@@ -92,13 +91,9 @@ def speculative_sample(
         generator: where the randomness comes from; the same seed gives the same text.
         prompt: (P,) tokens that the text begins with.
         drafts: k, tokens drafted per round; 0 is plain sampling from the target.
-        rules: of both models: p and q are what the rules leave, so the exact form draws from the
+        rules: of both models: p and q are what the rules leave, so the text is drawn from the
             target as ``helpers.inference.sampling.sample`` does under the same rules (Leviathan et
             al. 2023, section 2.2).
-        lenient: None for the exact form. A number is the tolerance of the lenient one: x is kept
-            if |p(x) - q(x)| <= lenient, and on the first refusal the token is drawn from p. Its
-            text is in general not distributed as the target's: with a tolerance of 1 every draft
-            is kept.
 
     Raises:
         ValueError: vocabularies of different sizes, a negative number, or a prompt outside the
@@ -109,11 +104,8 @@ def speculative_sample(
             f"The target predicts {target.vocab_size} tokens and the draft model "
             f"{draft.vocab_size}; both must have been made with the same tokenizer."
         )
-    if min(length, drafts, lenient or 0) < 0:
-        raise ValueError(
-            f"length is {length}, drafts {drafts} and lenient {lenient}; expected numbers of 0 or "
-            "more."
-        )
+    if min(length, drafts) < 0:
+        raise ValueError(f"length is {length} and drafts {drafts}; expected numbers of 0 or more.")
     text = torch.as_tensor(prompt, dtype=torch.long).flatten().tolist()
     check_range(text, target.vocab_size, "The prompt holds ids outside 0 .. {last}.")
 
@@ -131,7 +123,7 @@ def speculative_sample(
             proposed += draft_unread
         log_p, rewound = _read(target, unread + proposed, state)
         ps = _distributions(log_p[-k - 1 :], text + proposed, rules)  # (k + 1, V)
-        new = _judge(ps, qs, proposed, generator, lenient)
+        new = _judge(ps, qs, proposed, generator)
         text += new
         rounds.append((k, len(new) - 1))
         drafted.append(tuple(proposed))
@@ -149,18 +141,13 @@ def _judge(
     qs: Sequence[Tensor],
     proposed: Sequence[int],
     generator: torch.Generator,
-    lenient: float | None,
 ) -> list[int]:
     """The drafts that are kept, and one token more."""
     for i, (p, q, x) in enumerate(zip(ps, qs, proposed, strict=False)):
-        if lenient is not None:
-            keep, instead = abs(float(p[x] - q[x])) <= lenient, p
-        else:
-            u = torch.rand((), generator=generator, dtype=p.dtype)
-            keep, instead = bool(u * q[x] < p[x]), (p - q).clamp(min=0)
-        if not keep:
+        if torch.rand((), generator=generator, dtype=p.dtype) * q[x] >= p[x]:
+            residual = (p - q).clamp(min=0)
             # Where p and q differ by rounding alone, nothing of p may be left over.
-            return [*proposed[:i], _draw(instead if instead.sum() > 0 else p, generator)]
+            return [*proposed[:i], _draw(residual if residual.sum() > 0 else p, generator)]
     return [*proposed, _draw(ps[-1], generator)]
 
 

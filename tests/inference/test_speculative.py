@@ -1,4 +1,4 @@
-"""Speculative decoding: the text is the target's, whatever drafts; the lenient form's is not.
+"""Speculative decoding: the text is the target's, whatever drafts.
 
 Distributions are held against all texts with their exact probabilities, by chi-square; and a
 wrong rule must be caught by the same test.
@@ -172,7 +172,7 @@ def test_texts_of_an_ngram_model_drafted_by_a_smaller_one():
 def test_a_rule_without_the_residual_is_caught(monkeypatch):
     """Drawing from p after a refusal instead of from max(p - q, 0)."""
 
-    def wrong(ps, qs, proposed, g, lenient):
+    def wrong(ps, qs, proposed, g):
         for i, (p, q, x) in enumerate(zip(ps, qs, proposed, strict=False)):
             if torch.rand((), generator=g) * q[x] >= p[x]:
                 return [*proposed[:i], int(torch.multinomial(p, 1, generator=g))]
@@ -283,49 +283,13 @@ def test_the_rate_is_the_overlap_of_the_two_distributions(seed):
 
 
 @pytest.mark.parametrize("length", [0, 1, 2, 5, 6, 11])
-@pytest.mark.parametrize("lenient", [None, 0.1])
-def test_lengths_and_counts_add_up(length, lenient):
-    text = speculative_sample(
-        Remembering(0), Remembering(1), length, generator(1), [2, 1], 3, lenient=lenient
-    )
+def test_lengths_and_counts_add_up(length):
+    text = speculative_sample(Remembering(0), Remembering(1), length, generator(1), [2, 1], 3)
     assert text.tokens.tolist()[:2] == [2, 1]
     assert len(text.tokens) == 2 + length
     assert text.accepted + text.target_passes == length
     assert text.proposed == sum(k for k, _ in text.rounds)
     assert all(0 <= kept <= k <= 3 for k, kept in text.rounds)
-
-
-# --- The lenient form
-
-
-@pytest.mark.parametrize("tolerance", [0.05, 0.2, 1.0])
-def test_the_lenient_form_has_another_distribution(tolerance):
-    p, q = torch.tensor([[0.5, 0.3, 0.2], [0.4, 0.15, 0.45]], dtype=torch.float64)
-    target, draft = independent(p), independent(q)
-    kept = q * ((p - q).abs() <= tolerance)
-    mixed = kept + (1 - kept.sum()) * p
-
-    def draw(g, lenient=tolerance):
-        return (
-            speculative_sample(target, draft, 2, g, drafts=1, lenient=lenient).tokens[:1].tolist()
-        )
-
-    def texts(distribution):
-        return {(token,): float(x) for token, x in enumerate(distribution)}
-
-    assert p_value(texts(mixed), draw, 1500) > 1e-3
-    assert p_value(texts(p), lambda g: draw(g, None), 1500) > 1e-3
-    if tolerance == 0.05:  # nothing is kept, so every token is the target's
-        assert torch.equal(mixed, p)
-    else:
-        assert p_value(texts(p), draw, 1500) < 1e-6
-
-
-def test_full_tolerance_is_the_draft_model_s_text():
-    text = speculative_sample(
-        Remembering(0), Remembering(1), 50, generator(), drafts=4, lenient=1.0, rules=LIKELIEST
-    )
-    assert text.proposed == text.accepted == 40
 
 
 # --- Theory
@@ -354,9 +318,8 @@ def test_bad_settings_are_refused():
     target, draft = ngrams()
     with pytest.raises(ValueError, match="same tokenizer"):
         speculative_sample(target, independent([0.5, 0.5]), 3, generator())
-    for settings in ({"drafts": -1}, {"lenient": -0.1}):
-        with pytest.raises(ValueError, match="0 or more"):
-            speculative_sample(target, draft, 3, generator(), **settings)
+    with pytest.raises(ValueError, match="0 or more"):
+        speculative_sample(target, draft, 3, generator(), drafts=-1)
     with pytest.raises(ValueError, match="outside"):
         speculative_sample(target, draft, 3, generator(), [3])
     with pytest.raises(ValueError, match="alpha is"):
