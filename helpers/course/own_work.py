@@ -109,7 +109,7 @@ def save_gpt(
     checkpoints.save_model(folder, model, card)
     tokenizer.save(folder / "tokenizer.json")
     size = sum(path.stat().st_size for path in folder.iterdir())
-    print(f"Kept in {OWN_GPT}, {size / 1e6:.1f} MB; notebook 14 will read it.")
+    print(f"Kept in {OWN_GPT}, {size / 1e6:.1f} MB; the next notebook will read it.")
     return folder
 
 

@@ -7,7 +7,7 @@ the draft model is; a poor draft model costs time, never quality.
 Sources: Y. Leviathan, M. Kalman and Y. Matias, "Fast inference from transformers via
 speculative decoding" (2023), algorithm 1; C. Chen et al., "Accelerating large language model
 decoding with speculative sampling" (2023). (The lecture on decoders keeps the tokens for which the
-two models "don't differ too much", which is another text; notebook 14 shows it.)
+two models "don't differ too much", which is another text; the notebook on sampling shows it.)
 """
 
 from __future__ import annotations

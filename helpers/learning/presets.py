@@ -1,6 +1,6 @@
 """The presets of the course's GPT: sizes and settings for a laptop, a T4 and a large GPU.
 
-Notebook 13 and the command ``helpers.learning.pretrain`` take them from here.
+The notebook on training and the command ``helpers.learning.pretrain`` take them from here.
 """
 
 from __future__ import annotations
