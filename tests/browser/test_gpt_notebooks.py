@@ -29,7 +29,7 @@ def test_the_schedule_of_the_rate(open_notebook):
 
 def test_stories_rules_the_desk_and_surprise(open_notebook):
     notebook = open_notebook("14")
-    for cell in ("one_more,", "growing,", "three_rules,", "gain,"):
+    for cell in ("one_more,", "growing,", "three_rules,"):
         panel = notebook.run_for(cell)
         with notebook.changes(panel.locator(".jp-OutputArea").first):
             notebook.move_slider(panel.locator(".widget-slider").first)
