@@ -76,7 +76,7 @@ test: $(VENV)/.tests-installed $(VENV)/.colab-installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest $(WORKERS) --nbval-lax --nbval-current-env \
-	  --nbval-cell-timeout=300 --nbval-kernel-startup-timeout=120 \
+	  --nbval-cell-timeout=600 --nbval-kernel-startup-timeout=120 \
 	  tests notebooks --ignore notebooks/labs/source
 
 check: $(VENV)/.tests-installed
