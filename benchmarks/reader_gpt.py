@@ -53,7 +53,7 @@ from helpers.models.recurrent_models import RecurrentLM
 
 RESULTS = Path(__file__).parent / "results" / "reader_gpt.json"
 V = 2048
-LSTM_RATES = (1e-3, 3e-3, 1e-2, 3e-2)
+LSTM_RATES = (3e-3, 1e-2, 3e-2, 1e-1)
 LSTM_SIZES = {"d_model": 128, "d_hidden": 384}
 WIDTHS = (32, 64, 96, 128, 192, 256)
 VOCABULARIES = (512, 1024, 2048, 4096)

@@ -95,7 +95,7 @@ def find_gpt() -> Path:
 
 def save_gpt(
     model: GPT, tokenizer: BPETokenizer, card: Mapping[str, Any], folder: Path | None = None
-) -> Path:
+) -> None:
     """Write a GPT and its tokenizer where ``find_gpt`` looks for the student's own, and say so.
 
     Args:
@@ -110,7 +110,6 @@ def save_gpt(
     tokenizer.save(folder / "tokenizer.json")
     size = sum(path.stat().st_size for path in folder.iterdir())
     print(f"Kept in {OWN_GPT}, {size / 1e6:.1f} MB; the next notebook will read it.")
-    return folder
 
 
 def source_with_imports(answer: Any) -> str:

@@ -191,7 +191,7 @@ def rate(trial: Trial) -> None:
     ]
     hint = (
         "Steps 1 to 4 have 1/4, 2/4, 3/4, 1; step 5 has 1, step 11 would have 0, with a straight "
-        f"line between the two. {see(13, 'The learning rate')}"
+        f"line between the two. {see(13, 'The learning rate, and why it changes')}"
     )
     trial.equals(got, expected, "ten steps by hand", hint, slips=slips, given=given)
     none = "Without a warm-up, step 1 has the whole rate: mind the division by zero."
@@ -303,7 +303,7 @@ def log_prob(trial: Trial) -> None:
         model.weight.copy_(trial.normal(V, V, dtype=torch.float32))
     hint = (
         "The logits at position t are about token t + 1: the first token of the continuation is "
-        f"predicted at the last of the context. {see(13, 'Does it make sense')}"
+        f"predicted at the last of the context. {see(13, 'Does it make sense?')}"
     )
 
     def part(first: int, last: int | None = None, mean: bool = False) -> Callable:
