@@ -66,10 +66,8 @@ def seconds_a_step(preset: dict[str, Any], toy: bool) -> float:
     """After the compiler has done its work: the mean of the later ones of thirty steps."""
     training = build({**preset, "steps": 10**6}, V if not toy else 300, 0)
     records, marks = iter(training), []
-    for step in range(12 if toy else 30):
+    for _ in range(12 if toy else 30):
         marks.append(next(records).seconds)
-        if step == 5 and training.model.embedding.weight.is_cuda:
-            torch.cuda.synchronize()
     return (marks[-1] - marks[5]) / (len(marks) - 6)
 
 

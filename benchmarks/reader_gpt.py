@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import platform
 import random
 import re
@@ -45,7 +44,7 @@ from helpers.learning import checkpoints
 from helpers.learning.optimizers import gpt_optimizers
 from helpers.learning.presets import PRESETS
 from helpers.learning.pretrain import Text
-from helpers.learning.training import Training
+from helpers.learning.training import NumberedBatches, Training
 from helpers.models.gpt import GPT, GPTConfig
 from helpers.models.ngram import ModifiedKneserNey
 from helpers.models.recurrent_cells import LSTMCell
@@ -106,7 +105,13 @@ def measured(model: nn.Module, text: Text, part: str = "validation") -> dict[str
     return measured_by(partial(text_log_probs, model), text, part)
 
 
-def build(preset: dict[str, Any], vocabulary: int, seed: int, **changes: Any) -> Training:
+def build(
+    preset: dict[str, Any],
+    vocabulary: int,
+    seed: int,
+    batches: NumberedBatches | None = None,
+    **changes: Any,
+) -> Training:
     """The training of one preset; ``changes`` are settings of ``GPTConfig.modern``."""
     text = text_of(vocabulary)
     torch.manual_seed(seed)
@@ -122,7 +127,7 @@ def build(preset: dict[str, Any], vocabulary: int, seed: int, **changes: Any) ->
     rates = (preset["learning_rate"], preset["muon_rate"], preset["weight_decay"])
     return Training(
         model,
-        TextWindows(text.train, preset["batch"], preset["length"], seed),
+        batches or TextWindows(text.train, preset["batch"], preset["length"], seed),
         preset["steps"],
         warmup=preset["warmup"],
         decay=preset["decay"],
@@ -298,16 +303,12 @@ def copying(options: argparse.Namespace, _: dict) -> list[dict]:
         trainings = {"none": build(preset, V, seed)}
         trainings["the previous token embedded too"] = build(preset, V, seed, last_tokens=2)
         trainings["tied output"] = build(preset, V, seed, tied=True)
-        repeated = build(preset, V, seed)
-        windows = TextWindows(text.train, preset["batch"], preset["length"], seed)
+        B, T = preset["batch"], preset["length"]
         change = repeated_at_first(preset["steps"] // 10, seed)
-        repeated._draw = Changed(windows, change).batch
-        trainings["a tenth of the steps on repeated tokens"] = repeated
-        other = build(preset, V, seed)
-        exchanged = renamed(text, 0.5, seed)
-        length = preset["length"]
-        other._draw = TextWindows(exchanged.train, preset["batch"], length, seed).batch
-        trainings["people renamed in half of the stories"] = other
+        repeated = Changed(TextWindows(text.train, B, T, seed), change)
+        trainings["a tenth of the steps on repeated tokens"] = build(preset, V, seed, repeated)
+        others = TextWindows(renamed(text, 0.5, seed).train, B, T, seed)
+        trainings["people renamed in half of the stories"] = build(preset, V, seed, others)
         for name, training in trainings.items():
             row = run(training, text, seed, points=3)
             found.append({"change": name, **row, "stories": []})
@@ -346,7 +347,6 @@ def main() -> None:
             "torch": torch.__version__,
             "precision": mixed_precision(best_device()),
         }
-        results["uniform_bits_per_token"] = math.log2(V)
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 

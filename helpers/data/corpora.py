@@ -148,7 +148,7 @@ def lantern_reader() -> Corpus:
     documents = tuple(
         Document(
             story.title,
-            "\n\n".join([story.title, *story.text.split("\n")]),
+            story.document,
             book=story.book,
             mood=story.mood,
         )

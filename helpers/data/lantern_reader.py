@@ -93,6 +93,11 @@ class Story:
     statements: Statements = field(repr=False)
 
     @property
+    def document(self) -> str:
+        """The story in the form of the tales: title and paragraphs, blank lines between them."""
+        return "\n\n".join([self.title, *self.text.split("\n")])
+
+    @property
     def book(self) -> str:
         """The first two digits of the id, "01" to "24"."""
         return self.id[:2]

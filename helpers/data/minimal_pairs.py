@@ -79,13 +79,8 @@ def minimal_pairs(stories: Sequence[Story], kind: str) -> tuple[MinimalPair, ...
     return tuple(pair for story in stories if (pair := make(story)) is not None)
 
 
-def as_document(story: Story) -> str:
-    """The story as it stands in ``corpora.lantern_reader``: title and paragraphs."""
-    return "\n\n".join([story.title, *story.text.split("\n")])
-
-
 def _pronoun(story: Story) -> MinimalPair | None:
-    text = as_document(story)
+    text = story.document
     words = {word.lower() for word in _WORD.findall(text)}
     if bool(words & _OF_WOMEN) == bool(words & _OF_MEN):
         return None
@@ -99,7 +94,7 @@ def _pronoun(story: Story) -> MinimalPair | None:
 
 
 def _name(story: Story) -> MinimalPair | None:
-    text = as_document(story)
+    text = story.document
     body = text.index("\n\n")
     for sex in _shuffled([WOMEN, MEN], story.id, "sex"):
         present = [name for name in sex if re.search(rf"\b{name}\b", text)]
@@ -118,7 +113,7 @@ def _name(story: Story) -> MinimalPair | None:
 
 
 def _endings(stories: Sequence[Story]) -> tuple[MinimalPair, ...]:
-    split = [(story, *_last_sentence(as_document(story))) for story in stories]
+    split = [(story, *_last_sentence(story.document)) for story in stories]
     split.sort(key=lambda item: _number(item[0].id, "ending"))
     return tuple(
         MinimalPair("ending", story.id, before, last, other[2])

@@ -94,12 +94,10 @@ class Text:
         Beyond the first window each token sees at least half a window.
         """
         text = getattr(self.corpus, part)
-        before = self._begin() if self.corpus.separator == END_OF_TEXT else int(self.train[-1])
+        marks = getattr(self.tokenizer, "special_ids", {})
+        before = marks.get(END_OF_TEXT, int(self.train[-1]))
         raw = corpora.without_marks(text)
         return score(CachedPredictor(model, before), self.encode(text), raw).bits_per_byte
-
-    def _begin(self) -> int:
-        return self.tokenizer.special_ids[END_OF_TEXT]  # type: ignore[union-attr]
 
 
 class Run:

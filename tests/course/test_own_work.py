@@ -6,6 +6,10 @@ import pytest
 import torch
 
 from helpers.course import own_work
+from helpers.course.claims import VARIABLE
+from helpers.data.bpe import BPETokenizer
+from helpers.learning import checkpoints
+from helpers.models.gpt import GPT, GPTConfig
 
 CELL = """\
 import math
@@ -61,3 +65,33 @@ def test_a_model_that_is_used_cannot_be_kept(tmp_path):
     cell = CELL + "\n\ndef f(y):\n    return model(y)\n"
     with pytest.raises(ValueError, match="neither a function nor a class"):
         own_work.source_with_imports(cell_of(cell, tmp_path)["f"])
+
+
+def small_gpt():
+    tokenizer = BPETokenizer.train("a story of a boat and of a storm", 260)
+    config = GPTConfig.modern(tokenizer.vocab_size, n_layers=1, n_heads=1, d_model=8)
+    return GPT(config), tokenizer
+
+
+def test_a_trained_gpt_is_found_and_else_the_one_that_ships(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setattr(own_work, "find_root", lambda: tmp_path)
+    assert own_work.find_gpt() == tmp_path / own_work.SHIPPED_GPT
+    model, tokenizer = small_gpt()
+    own_work.save_gpt(model, tokenizer, {"steps": 3})
+    assert own_work.find_gpt() == tmp_path / own_work.OWN_GPT
+    assert "Your own GPT, from work/my_gpt." in capsys.readouterr().out
+    read, card = checkpoints.load_model(own_work.find_gpt())
+    assert torch.equal(read.embedding.weight, model.embedding.weight)
+    assert card == {"steps": 3}
+    loaded = BPETokenizer.load(own_work.find_gpt() / "tokenizer.json")
+    assert loaded.encode("a boat").tolist() == tokenizer.encode("a boat").tolist()
+
+
+def test_where_the_tests_look_on_nothing_of_the_students_is_read_or_written(tmp_path, monkeypatch):
+    monkeypatch.setenv(VARIABLE, "1")
+    monkeypatch.setattr(own_work, "find_root", lambda: tmp_path)
+    own_work.save_gpt(*small_gpt(), {})
+    assert list(tmp_path.iterdir()) == []
+    own_work.save_gpt(*small_gpt(), {}, tmp_path / own_work.OWN_GPT)
+    assert own_work.find_gpt() == tmp_path / own_work.SHIPPED_GPT

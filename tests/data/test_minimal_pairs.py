@@ -10,10 +10,10 @@ import pytest
 from helpers.data import corpora
 from helpers.data.bpe import END_OF_TEXT, BPETokenizer
 from helpers.data.lantern_reader import read_stories
-from helpers.data.minimal_pairs import KINDS, MEN, WOMEN, as_document, minimal_pairs
+from helpers.data.minimal_pairs import KINDS, MEN, WOMEN, minimal_pairs
 
 STORIES = read_stories("test")
-TEXTS = {story.id: as_document(story) for story in STORIES}
+TEXTS = {story.id: story.document for story in STORIES}
 
 
 @pytest.fixture(scope="module", params=KINDS)
