@@ -18,6 +18,7 @@ seconds are recorded.
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import platform
 import random
@@ -187,9 +188,40 @@ def long(options: argparse.Namespace, _: dict) -> list[dict]:
     training = build(PRESETS["laptop_long"], V, 0)
     found = run(training, text_of(V), 0, points=16)
     if options.save:
-        checkpoints.save_model(options.save, training.model, {"study": "long"}, torch.bfloat16)
+        card = card_of(training, found)
+        checkpoints.save_model(options.save, training.model, card, torch.bfloat16)
         text_of(V).tokenizer.save(Path(options.save) / "tokenizer.json")
     return [found]
+
+
+def card_of(training: Training, found: dict[str, Any]) -> dict[str, Any]:
+    """The card of the model that ships: where it comes from, and how good it is in bfloat16."""
+    text, stored = text_of(V), copy.deepcopy(training.model).bfloat16().float()
+    parts = {part: measured(stored, text, part) for part in ("validation", "test")}
+    points = found["curve"]
+    return {
+        "text": text.corpus.name,
+        "tokenizer": f"bpe:{V}",
+        "training_tokens": len(text.train),
+        "training_tokens_sha256": text.sha256,
+        "preset": "laptop_long",
+        "settings": PRESETS["laptop_long"],
+        "seed": found["seed"],
+        "parameters": found["parameters"],
+        "device": describe(best_device()),
+        "threads": torch.get_num_threads(),
+        "precision": mixed_precision(best_device()),
+        "torch": torch.__version__,
+        "tokens_seen": found["tokens"],
+        "seconds": found["seconds"],
+        "bits_per_byte": {part: row["bits_per_byte"] for part, row in parts.items()},
+        "minimal_pairs": {part: {kind: row[kind] for kind in KINDS} for part, row in parts.items()},
+        "curve": {
+            "step": [point["step"] for point in points],
+            "seconds": [point["seconds"] for point in points],
+            "validation": [[point["step"], point["bits_per_byte"]] for point in points],
+        },
+    }
 
 
 def baselines(options: argparse.Namespace, results: dict) -> dict[str, Any]:
