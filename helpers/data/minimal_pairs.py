@@ -7,7 +7,11 @@ grammar; here a story of the Lantern Bay Reader decides what is right:
 
 - *pronoun*: he or his where the story is about women alone, or the other way round;
 - *name*: somebody who is not in the story in the place of somebody who is;
-- *ending*: the last sentence of another story in the place of its own.
+- *ending*: the last sentence, after another story in the place of its own.
+
+Of the first two kinds the context is the same and a word differs; of the last the sentence is the
+same and the context differs, because two different sentences cannot be compared: the shorter or
+plainer one is the likelier whatever the story says.
 """
 
 from __future__ import annotations
@@ -39,7 +43,7 @@ _WORD = re.compile(r"[A-Za-z]+")
 
 @dataclass(frozen=True)
 class MinimalPair:
-    """A context and two ways to go on, the first of which is the story's own.
+    """Two contexts with a continuation each, the first of which are the story's own.
 
     Attributes:
         kind: one of ``KINDS``.
@@ -48,7 +52,8 @@ class MinimalPair:
         right: how the story goes on, to the end of a sentence. It begins with a space or the line
             breaks before its first word, so that the tokens of context and continuation are those
             of the whole text.
-        wrong: the same with one thing changed; for "ending" the other sentence.
+        wrong: the same with one word changed; for "ending" the same.
+        wrong_context: what ``wrong`` follows: ``context``; for "ending" another story's.
     """
 
     kind: str
@@ -56,6 +61,7 @@ class MinimalPair:
     context: str = field(repr=False)
     right: str
     wrong: str
+    wrong_context: str = field(repr=False)
 
 
 def minimal_pairs(stories: Sequence[Story], kind: str) -> tuple[MinimalPair, ...]:
@@ -66,7 +72,8 @@ def minimal_pairs(stories: Sequence[Story], kind: str) -> tuple[MinimalPair, ...
         kind: "pronoun": in a story in which every name, noun and pronoun that tells is of one sex,
             *he* for *she*, *her* for *his*, or the other way round (*her* itself, which may stand
             for *his* or *him*, is left). "name": a name that the story has used before, against
-            another of the same sex that it does not use at all. "ending": the last sentence.
+            another of the same sex that it does not use at all. "ending": the last sentence, after
+            its own story and after another one.
 
     Raises:
         ValueError: there is no such kind.
@@ -116,7 +123,7 @@ def _endings(stories: Sequence[Story]) -> tuple[MinimalPair, ...]:
     split = [(story, *_last_sentence(story.document)) for story in stories]
     split.sort(key=lambda item: _number(item[0].id, "ending"))
     return tuple(
-        MinimalPair("ending", story.id, before, last, other[2])
+        MinimalPair("ending", story.id, before, last, last, other[1])
         for (story, before, last), other in zip(split, [*split[1:], *split[:1]], strict=True)
     )
 
@@ -129,7 +136,7 @@ def _changed(story: Story, text: str, span: tuple[int, int], word: str, kind: st
     right = text[start:end]
     at = span[0] - start
     wrong = right[:at] + word + right[at + span[1] - span[0] :]
-    return MinimalPair(kind, story.id, text[:start], right, wrong)
+    return MinimalPair(kind, story.id, text[:start], right, wrong, text[:start])
 
 
 def _last_sentence(text: str) -> tuple[str, str]:

@@ -61,7 +61,9 @@ def bits_per_byte(log_probs: Sequence[Tensor], documents: Sequence[str]) -> floa
 def right_choices(
     pairs: Sequence[MinimalPair], tokenizer: Tokenizer, begin: int, scorer: Scorer
 ) -> Tensor:
-    """For each minimal pair, whether the story's own continuation is the likelier: bool (N,).
+    """For each minimal pair, whether the story as it stands is the likelier: bool (N,).
+
+    Compared is the continuation's probability after its context.
 
     Args:
         pairs: to decide.
@@ -70,15 +72,16 @@ def right_choices(
         scorer: texts -> the log-probabilities of their tokens after the first, such as
             ``partial(text_log_probs, model)``.
     """
-    contexts = [torch.cat([torch.tensor([begin]), tokenizer.encode(p.context)]) for p in pairs]
-    ends = [pair.right for pair in pairs] + [pair.wrong for pair in pairs]
+    sides = [(pair.context, pair.right) for pair in pairs]
+    sides += [(pair.wrong_context, pair.wrong) for pair in pairs]
+    contexts = [torch.cat([torch.tensor([begin]), tokenizer.encode(side[0])]) for side in sides]
     texts = [
         torch.cat([context, tokenizer.encode(end)])
-        for context, end in zip(contexts * 2, ends, strict=True)
+        for context, (_, end) in zip(contexts, sides, strict=True)
     ]
     of_end = [
         float(log_probs[len(context) - 1 :].sum())
-        for context, log_probs in zip(contexts * 2, scorer(texts), strict=True)
+        for context, log_probs in zip(contexts, scorer(texts), strict=True)
     ]
     right, wrong = torch.tensor(of_end).view(2, -1)
     return right > wrong

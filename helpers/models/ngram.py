@@ -280,4 +280,6 @@ class ModifiedKneserNey(KneserNey):
             return super()._discounts(k, count)  # too small a text to estimate three
         y = n1 / (n1 + 2 * n2)
         discounts = [0.0, 1 - 2 * y * n2 / n1, 2 - 3 * y * n3 / n2, 3 - 4 * y * n4 / n3]
-        return np.clip(discounts, 0, [0, 1, 2, 3])
+        if min(discounts[1:]) <= 0:  # counts unlike those of text: nothing would be left to unseen
+            return super()._discounts(k, count)
+        return np.minimum(discounts, [0, 1, 2, 3])

@@ -31,16 +31,16 @@ def test_the_right_one_is_what_the_story_says(pairs):
         text = TEXTS[pair.story]
         assert text.startswith(pair.context + pair.right)
         assert pair.right[-1] in ".!?\"'"
-        assert not text.startswith(pair.context + pair.wrong)
+        assert not text.startswith(pair.wrong_context + pair.wrong)
 
 
 def test_context_and_continuation_have_the_tokens_of_the_whole(pairs):
     """The space before a changed word belongs to it, so it begins the continuation."""
     tokenizer = BPETokenizer.train(corpora.lantern_reader().validation, 600, [END_OF_TEXT])
     for pair in pairs:
-        for end in (pair.right, pair.wrong):
-            parts = [*tokenizer.encode(pair.context).tolist(), *tokenizer.encode(end).tolist()]
-            assert parts == tokenizer.encode(pair.context + end).tolist()
+        for context, end in ((pair.context, pair.right), (pair.wrong_context, pair.wrong)):
+            parts = [*tokenizer.encode(context).tolist(), *tokenizer.encode(end).tolist()]
+            assert parts == tokenizer.encode(context + end).tolist()
 
 
 def words(text):
@@ -50,6 +50,7 @@ def words(text):
 @pytest.mark.parametrize("kind", ["pronoun", "name"])
 def test_one_word_is_changed(kind):
     for pair in minimal_pairs(STORIES, kind):
+        assert pair.wrong_context == pair.context
         right, wrong = words(pair.right), words(pair.wrong)
         assert len(right) == len(wrong)
         assert sum(a != b for a, b in zip(right, wrong, strict=True)) == 1
@@ -76,11 +77,12 @@ def test_pronouns_are_changed_where_one_sex_alone_is_present():
     assert found == {True, False}
 
 
-def test_an_ending_is_another_storys_last_sentence():
+def test_an_ending_stands_after_its_own_story_and_after_another_one():
     pairs = minimal_pairs(STORIES, "ending")
     assert len(pairs) == len(STORIES)
-    assert sorted(pair.right for pair in pairs) == sorted(pair.wrong for pair in pairs)
     assert all(TEXTS[pair.story] == pair.context + pair.right for pair in pairs)
+    assert all(pair.wrong == pair.right for pair in pairs)
+    assert sorted(pair.context for pair in pairs) == sorted(pair.wrong_context for pair in pairs)
 
 
 def test_they_depend_on_the_stories_alone_not_on_their_order():

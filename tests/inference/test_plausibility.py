@@ -64,17 +64,37 @@ class OneLetter:
 def test_a_pair_is_decided_by_its_continuations_alone():
     tokenizer = CharTokenizer.train("\nhe she was sat. ")
     pairs = [
-        MinimalPair("pronoun", "1", "eeee", " was he.", " was she."),  # the shorter one costs less
-        MinimalPair("pronoun", "2", "e", " she sat.", " he sat."),
-        MinimalPair("pronoun", "3", "e", " sat.", " set."),
+        MinimalPair("pronoun", "1", "eeee", " was he.", " was she.", "eeee"),  # the shorter one
+        MinimalPair("pronoun", "2", "e", " she sat.", " he sat.", "e"),
+        MinimalPair("pronoun", "3", "e", " sat.", " set.", "e"),
     ]
     begin = int(tokenizer.encode("\n"))
     found = right_choices(pairs, tokenizer, begin, OneLetter(tokenizer))
     assert found.tolist() == [True, False, True]
 
 
+class LikesWhatWasSaid:
+    """A letter that has occurred before costs nothing, another one a nat."""
+
+    def __call__(self, texts):
+        return [
+            -torch.tensor([float(x not in text[: i + 1]) for i, x in enumerate(text[1:])])
+            for text in texts
+        ]
+
+
+def test_an_ending_is_decided_by_what_stands_before_it():
+    tokenizer = CharTokenizer.train("\nhe she was sat. ")
+    pairs = [
+        MinimalPair("ending", "1", "she was. ", " was", " was", "he. "),
+        MinimalPair("ending", "2", "he. ", " was", " was", "she was. "),
+    ]
+    begin = int(tokenizer.encode("\n"))
+    assert right_choices(pairs, tokenizer, begin, LikesWhatWasSaid()).tolist() == [True, False]
+
+
 def test_equal_continuations_are_no_right_choice(model):
     tokenizer = CharTokenizer.train("\nhe sat. abcd"[:V])
-    pair = MinimalPair("name", "1", "he", " sat", " sat")
+    pair = MinimalPair("name", "1", "he", " sat", " sat", "he")
     begin = int(tokenizer.encode("\n"))
     assert not right_choices([pair], tokenizer, begin, partial(text_log_probs, model)).any()

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers.contracts import next_log_probs
+from helpers.data.sources import lagged_source
 from helpers.data.tokenizers import CharTokenizer, WordTokenizer
 from helpers.inference.evaluation import log_probs
 from helpers.models.gram_counts import NGramCounts, _unique
@@ -200,6 +201,17 @@ def test_longer_counts_serve_shorter_models():
     for n in (1, 2, 3):
         shared = ModifiedKneserNey(n).fit_counts(counts).log_probs(text)
         torch.testing.assert_close(shared, ModifiedKneserNey(n).fit(tokens, 5).log_probs(text))
+
+
+def test_counts_unlike_those_of_text_leave_something_to_the_unseen():
+    """Where the three discounts cannot be estimated, one takes their place, as in KneserNey."""
+    source = lagged_source(8, 4, 0.1)
+    text = source.sample(30_000, torch.Generator().manual_seed(0))
+    fresh = source.sample(20_000, torch.Generator().manual_seed(1))
+    for n in (5, 6):
+        log_p = ModifiedKneserNey(n).fit(text, 8).log_probs(fresh)
+        assert torch.isfinite(log_p).all()
+        assert -log_p.mean() < math.log(8)
 
 
 @given(st.lists(st.integers(0, 2**62), min_size=1, max_size=50))
