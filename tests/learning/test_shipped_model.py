@@ -9,7 +9,7 @@ import torch
 from helpers.data import corpora
 from helpers.data.bpe import END_OF_TEXT, BPETokenizer
 from helpers.data.lantern_reader import read_stories
-from helpers.data.minimal_pairs import minimal_pairs
+from helpers.data.minimal_pairs import KINDS, minimal_pairs
 from helpers.inference.cached_predictor import CachedPredictor
 from helpers.inference.plausibility import bits_per_byte, right_choices, text_log_probs
 from helpers.inference.rules import Rules
@@ -43,13 +43,13 @@ def test_it_is_as_good_on_the_test_stories_as_the_card_says(shipped):
     tokens = [torch.cat([mark, tokenizer.encode(text), mark]) for text in stories]
     found = bits_per_byte(text_log_probs(model, tokens), stories)
     assert found == pytest.approx(card["bits_per_byte"]["test"], abs=2e-3)
-    assert found < 1.256  # Kneser-Ney with these tokens is at 1.336 on the validation stories
+    assert found < 1.15  # Kneser-Ney with these tokens is at 1.336 on the validation stories
     score, said = partial(text_log_probs, model), card["minimal_pairs"]["test"]
-    for kind in ("pronoun", "name"):
+    for kind in KINDS:
         pairs = minimal_pairs(read_stories("test"), kind)
         share = right_choices(pairs, tokenizer, int(mark), score).double().mean().item()
         assert share == pytest.approx(said[kind], abs=0.015)
-    assert said["pronoun"] > 0.9
+    assert said["pronoun"] > 0.95 and said["name"] > 0.8 and said["ending"] > 0.65
 
 
 def test_it_writes_words_of_the_stories_and_comes_to_an_end(shipped):
