@@ -60,6 +60,13 @@ MUTANTS = [
     # gpt2_form
     Mutant("gpt2_form", "the exact GELU", 'partial(F.gelu, approximate="tanh")', "F.gelu", "exact"),
     Mutant("gpt2_form", "ReLU", 'partial(F.gelu, approximate="tanh")', "F.relu", "not ReLU"),
+    Mutant(
+        "gpt2_form",
+        "an instance in the block",
+        "gelu), nn.LayerNorm)",
+        "gelu), nn.LayerNorm(D))",
+        "the class nn.LayerNorm",
+    ),
     Mutant("gpt2_form", "no biases", ", bias=True", "", "four linear maps"),
     Mutant("gpt2_form", "one head", "(D, H, bias", "(D, 1, bias", "number of heads"),
     Mutant("gpt2_form", "RMSNorm inside", "gelu), nn.LayerNorm)", "gelu), RMSNorm)", "LayerNorms"),
@@ -131,7 +138,15 @@ MUTANTS = [
         "targets.flatten()) / 0.6931471805599453",
         "These are bits",
     ),
+    Mutant(
+        "next_token_loss",
+        "the whole window in",
+        "model(window[:, :-1])",
+        "model(window)[:, :-1]",
+        "cannot read T + 1",
+    ),
     # leak
+    Mutant("leak", "a tensor", ".max().item()", ".max()", "one plain number"),
     Mutant("leak", "in place", "tokens.clone()", "tokens", "changed in place"),
     Mutant(
         "leak", "position t as well", "[:, :t].abs", "[:, : t + 1].abs", "Which positions must not"
@@ -193,6 +208,20 @@ MUTANTS = [
         "nn.init.zeros_(part.bias)",
         "pass",
         "Biases begin at zero",
+    ),
+    Mutant(
+        "small_start",
+        "biases everywhere",
+        "isinstance(part, nn.Linear) and part.bias is not None",
+        "isinstance(part, nn.Linear)",
+        "part.bias is None",
+    ),
+    Mutant(
+        "small_start",
+        "in place",
+        "nn.init.normal_(writer.weight, std=usual / (2 * L) ** 0.5)",
+        "writer.weight /= (2 * L) ** 0.5",
+        "torch.no_grad()",
     ),
     Mutant(
         "small_start",
@@ -275,6 +304,12 @@ MUTANTS = [
         "feed_forward, nn.LayerNorm",
         "RMSNorm",
     ),
+    Mutant(
+        "modern_block", "an instance", "qk_norm=RMSNorm", "qk_norm=RMSNorm(D // H)", "the class"
+    ),
+    Mutant(
+        "modern_block", "no width", "FeedForward(D, 4 * D, ", "FeedForward(D, ", "in this order"
+    ),
     Mutant("modern_block", "the whole width", "D // H", "D", "width of a head"),
     # modern_form
     Mutant("modern_form", "tied", ", output=nn.Linear(D, V, bias=False)", "", "matrix of its own"),
@@ -350,10 +385,10 @@ def gpt2_form(V, T, L, D, H):
     ),
     Rewrite(
         "next_token_loss",
-        "the whole window is read, the classes moved",
+        "the classes moved",
         """
 def next_token_loss(model, window):
-    logits = model(window)[:, :-1]
+    logits = model(window[:, :-1])
     return F.cross_entropy(logits.transpose(1, 2), window[:, 1:])
 """,
     ),

@@ -45,7 +45,7 @@ def _logits(
 _FORWARD = [
     (
         partial(_logits, causal=False),
-        "Every position sees the whole text, the tokens that it shall predict among them: what "
+        "Every position sees the whole text, the tokens that it is to predict among them: what "
         "does a block need to be told?",
     ),
     (partial(_logits, norm=False), "What becomes of the stream after the last block, in pre-norm?"),
@@ -176,7 +176,11 @@ def _gpt2_variant(V: int, T: int, L: int, D: int, H: int, activation: Any, block
 def gpt2_form(trial: Trial) -> None:
     V, T, L, D, H = 11, 9, 3, 8, 2
     given = f"V = {V}, T = {T}, L = {L}, D = {D}, H = {H}"
-    model = trial.call(V, T, L, D, H, given=given, hint="Compare the call with the table above.")
+    call = (
+        "PreNormBlock takes the class nn.LayerNorm, MyGPT an instance of it, nn.LayerNorm(D). For "
+        "the other parts compare the calls with the table above."
+    )
+    model = trial.call(V, T, L, D, H, given=given, hint=call)
     hints = {
         "positions": "GPT-2 learns a vector for each of T positions: the fifth argument of MyGPT.",
         "output": "GPT-2's output is tied: leave it out, and MyGPT takes the embeddings again.",
@@ -201,11 +205,6 @@ def gpt2_form(trial: Trial) -> None:
     _same_logits(trial, model, wanted, trial.integers(0, V, 2, T), slips, given)
 
 
-def _table_model(trial: Trial, V: int) -> Callable[[Tensor], Tensor]:
-    table = trial.normal(V, V)
-    return lambda tokens: table[tokens]
-
-
 @turns.task(own.next_token_loss)
 def next_token_loss(trial: Trial) -> None:
     def loss(logits: Tensor, targets: Tensor, **how: Any) -> Tensor:
@@ -214,11 +213,11 @@ def next_token_loss(trial: Trial) -> None:
     slips = [
         (
             lambda m, w: loss(m(w[:, :-1]), w[:, :-1]),
-            "The target is the very token that was read. Which one shall position t predict?",
+            "The target is the very token that was read. Which one is position t to predict?",
         ),
         (
             lambda m, w: loss(m(w), w),
-            "The target is the very token that was read. Which one shall position t predict?",
+            "The target is the very token that was read. Which one is position t to predict?",
         ),
         (
             lambda m, w: loss(m(w[:, 1:]), w[:, :-1]),
@@ -250,7 +249,13 @@ def next_token_loss(trial: Trial) -> None:
         ),
     ]
     hint = "Inputs are window[:, :-1], targets lie one step on; flatten both for cross_entropy."
-    model = _table_model(trial, 7)
+    table = trial.normal(7, 7)
+    read: list[int] = []
+
+    def model(tokens: Tensor) -> Tensor:
+        read.append(tokens.shape[1])
+        return table[tokens]
+
     for B, T in ((1, 3), (4, 5)):
         window = trial.integers(0, 7, B, T + 1)
         given = f"a model and a window ({B}, {T + 1})"
@@ -258,6 +263,14 @@ def next_token_loss(trial: Trial) -> None:
         trial.agrees(
             own.next_token_loss, model, window, rule=rule, hint=hint, slips=slips, given=given
         )
+        read.clear()
+        trial.call(model, window, given=given)
+        last = (
+            "The last token of the window is a target only: a model with T learned positions "
+            "cannot read T + 1 tokens."
+        )
+        shown = {"got": max(read), "expected": T, "given": given}
+        trial.holds(max(read) <= T, "the model reads T tokens at a time", last, **shown)
 
 
 @turns.task(own.leak)
@@ -301,6 +314,7 @@ def leak(trial: Trial) -> None:
 
 def _number(value: Any, trial: Trial) -> float:
     plain = "Hand back one plain number: .item() makes one of a tensor that holds one."
+    trial.holds(not isinstance(value, Tensor), "it hands back a number", plain, got=value)
     try:
         return float(value)
     except (TypeError, ValueError, RuntimeError):
@@ -315,7 +329,11 @@ def small_start(trial: Trial) -> None:
     model = own.gpt2_form(V, T, L, D, 4)
     given = f"a GPT-2 with L = {L}, D = {D}"
     hint = "nn.init.normal_(part.weight, std=...) draws; go through model.modules()."
-    trial.call(model, given=given, hint=hint)
+    in_place = (
+        "A weight that is changed in place, as by /=, needs `with torch.no_grad():` around it; or "
+        "draw the writers once more with nn.init.normal_, which needs nothing."
+    )
+    trial.call(model, given=given, hint=in_place)
     usual, small = 0.02 * math.sqrt(768 / D), 1 / math.sqrt(2 * L)
     for name, tensor in model.state_dict().items():
         plain = 1.0 if "norm" in name and name.endswith("weight") else 0.0
@@ -350,6 +368,9 @@ def small_start(trial: Trial) -> None:
         shown = {"got": round(got, 4), "expected": round(wanted, 4), "given": f"{given}: {name}"}
         trial.holds(abs(got / wanted - 1) < 0.06, rule, words or hint, **shown)
         _drawn_normally(trial, tensor, f"{given}: {name}")
+    bare = own.modern_form(V, L, D, 4)
+    none = "Where a linear map has no bias, as in section 9, part.bias is None: ask before."
+    trial.call(bare, given="a model whose linear maps have no biases", hint=none)
 
 
 def _drawn_normally(trial: Trial, weight: Tensor, given: str) -> None:
@@ -470,7 +491,10 @@ def _modern_variant(D: int, H: int, activation: Any, positions: Any, block: Any)
 def modern_block(trial: Trial) -> None:
     D, H = 16, 4
     given = f"D = {D}, H = {H}"
-    width = "RotaryPositions takes the width of a head, D // H."
+    width = (
+        "RotaryPositions takes the width of a head, D // H; qk_norm= the class RMSNorm, not an "
+        "instance; FeedForward takes D, 4 * D and the activation, in this order."
+    )
     block = trial.call(D, H, given=given, hint=width)
     hints = {
         "query_norm": "QK-norm is an argument of the attention: qk_norm=RMSNorm.",
