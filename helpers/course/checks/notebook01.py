@@ -18,10 +18,10 @@ Branches = Mapping[tuple[str, ...], Mapping[str, float]]  # beginning -> what ma
 
 BRANCHES: dict[tuple[str, ...], dict[str, float]] = {
     (): {"a": 0.6, "b": 0.4},
-    ("a",): {"b": 0.5, "■": 0.5},
+    ("a",): {"b": 0.6, "■": 0.4},
     ("b",): {"a": 0.25, "b": 0.75},
     ("a", "b"): {"■": 1.0},
-    ("b", "a"): {"b": 0.1, "■": 0.9},
+    ("b", "a"): {"b": 0.2, "■": 0.8},
     ("b", "b"): {"■": 1.0},
     ("b", "a", "b"): {"■": 1.0},
 }
@@ -71,6 +71,7 @@ def chain(trial: Trial) -> None:
         return [branches[tuple(tokens[:i])][token] for i, token in enumerate(tokens)]
 
     slips = [
+        (lambda b, t: 1 + sum(factors(b, t)), "Probabilities along a path are multiplied."),
         (lambda b, t: sum(factors(b, t)), "Probabilities along a path are multiplied, not added."),
         (lambda b, t: factors(b, t)[-1], "That is the last branch alone: multiply all of them."),
         (lambda b, t: factors(b, t)[0], "That is the first branch alone: does the loop go on?"),
@@ -90,7 +91,11 @@ def chain(trial: Trial) -> None:
             lambda b, t: math.prod(b[tuple(t[max(0, i - 1) : i])][x] for i, x in enumerate(t)),
             "You look at the last token only; the tree branches by the whole beginning.",
         ),
-        (lambda b, t: 0.0, "0 came out for a path that is in the tree: begin with p = 1, not 0."),
+        (
+            lambda b, t: 0.0,
+            "0 came out for a path that is in the tree: begin with p = 1, and look token i up in "
+            "the branches of tokens[:i], which it is not part of.",
+        ),
     ]
     look = {"hint": hint, "slips": slips}
     for tokens in (("b", "a", "b"), ("b", "a", "■"), ("a",)):
@@ -171,7 +176,7 @@ def cross_entropy(trial: Trial) -> None:
         (lambda p, q: raw(p, q) / len(p), "The weights p sum to 1 already: do not divide again."),
     ]
     look = {"hint": hint, "slips": slips}
-    p, q = [1 / 2, 1 / 4, 1 / 8, 1 / 8], [1 / 8, 1 / 8, 1 / 4, 1 / 2]
+    p, q = [1 / 2, 1 / 4, 1 / 8, 1 / 8], [1 / 8, 1 / 2, 1 / 8, 1 / 4]
     rule = "it gives what the pencil gives"
     trial.agrees(_cross_entropy, p, q, rule=rule, given=f"p = {p}, q = {q}", **look)
     rule = "with q = p it is the entropy"
@@ -295,12 +300,12 @@ def narrow(trial: Trial) -> None:
             "The new width is that of the symbol's own part, not of all parts up to it.",
         ),
         (
-            lambda low, w, s, k: (low * sum(s) + w * s[k], w * s[k]),
-            "low moves by the shares of all symbols before this one, not by its own share.",
-        ),
-        (
             lambda low, w, s, k: (low * sum(s) + w * sum(s[k:]), w * s[k]),
             "That adds the symbol and all after it: those before it are shares[:symbol].",
+        ),
+        (
+            lambda low, w, s, k: (low * sum(s) + w * s[k], w * s[k]),
+            "low moves by the shares of all symbols before this one, not by its own share.",
         ),
         (
             lambda low, w, s, k: (low + w * sum(s[:k]) // sum(s), w * s[k] // sum(s)),
@@ -312,7 +317,7 @@ def narrow(trial: Trial) -> None:
         ),
     ]
     look = {"hint": hint, "slips": slips}
-    for low, width, symbol in ((0, 1, 1), (5, 3, 0), (50, 15, 2)):
+    for low, width, symbol in ((0, 1, 1), (5, 3, 2), (50, 15, 0)):
         given = f"low = {low}, width = {width}, shares [5, 3, 2], symbol {symbol}"
         rule = "it gives what the pencil gives"
         trial.agrees(_narrow, low, width, [5, 3, 2], symbol, rule=rule, given=given, **look)
