@@ -60,16 +60,18 @@ MUTANTS = [
     Mutant("same_letters", "a difference", "==", "-", "is 0 where the letters"),
     Mutant("same_letters", "in b at all", "return a[:, None] == b[None, :]",
            "return (a[:, None] == b[None, :]).any(1)", "the whole table"),
-    # softmax
-    Mutant("softmax", "one sum for all", "sum(dim=-1, keepdim=True)", "sum()", "a sum of its own"),
-    Mutant("softmax", "the first axis", "dim=-1", "dim=0", "stand on the last one"),
-    Mutant("softmax", "no exp", "scores.exp()", "scores", "exp makes them positive"),
-    Mutant("softmax", "no sum", " / powers.sum(dim=-1, keepdim=True)", "", "divide them by their"),
-    Mutant("softmax", "the largest", "powers.sum(dim=-1, keepdim=True)",
+    # to_probabilities
+    Mutant("to_probabilities", "one sum for all", "sum(dim=-1, keepdim=True)", "sum()",
+           "a sum of its own"),
+    Mutant("to_probabilities", "the first axis", "dim=-1", "dim=0", "stand on the last one"),
+    Mutant("to_probabilities", "no exp", "scores.exp()", "scores", "exp makes them positive"),
+    Mutant("to_probabilities", "no sum", " / powers.sum(dim=-1, keepdim=True)", "",
+           "divide them by their"),
+    Mutant("to_probabilities", "the largest", "powers.sum(dim=-1, keepdim=True)",
            "powers.max(dim=-1, keepdim=True).values", "by the largest"),
-    Mutant("softmax", "an axis lost", ", keepdim=True", "", "Without keepdim=True"),
-    Mutant("softmax", "the sign", "scores.exp()", "(-scores).exp()", "other way round"),
-    Mutant("softmax", "PyTorch's own", "powers / powers.sum(dim=-1, keepdim=True)",
+    Mutant("to_probabilities", "an axis lost", ", keepdim=True", "", "Without keepdim=True"),
+    Mutant("to_probabilities", "the sign", "scores.exp()", "(-scores).exp()", "other way round"),
+    Mutant("to_probabilities", "PyTorch's own", "powers / powers.sum(dim=-1, keepdim=True)",
            "scores.softmax(-1)", "without softmax"),
     # loss_of
     Mutant("loss_of", "no minus", "return -p", "return p", "add a minus"),
@@ -139,9 +141,9 @@ REWRITES = [
 """,
     ),
     Rewrite(
-        "softmax",
+        "to_probabilities",
         "the maximum taken off first",
-        """def softmax(scores):
+        """def to_probabilities(scores):
     scores = scores - scores.max(dim=-1, keepdim=True).values
     return scores.exp() / scores.exp().sum(-1)[..., None]
 """,

@@ -163,13 +163,13 @@ def same_letters(trial: Trial) -> None:
         trial.equals(got, expected, rule, hint, slips=wrong, given=f"a = {a}, b = {b}")
 
 
-def _softmax(scores: Tensor) -> Tensor:
+def _to_probabilities(scores: Tensor) -> Tensor:
     powers = scores.exp()
     return powers / powers.sum(dim=-1, keepdim=True)
 
 
-@turns.task(_softmax, without=["softmax", "log_softmax", "Softmax"])
-def softmax(trial: Trial) -> None:
+@turns.task(_to_probabilities, without=["softmax", "log_softmax", "Softmax"])
+def to_probabilities(trial: Trial) -> None:
     where = see(0, "Softmax: from scores to probabilities")
     hint = (
         f"First exp, then divide by the sum over the last axis, dim=-1, with keepdim=True. {where}"
@@ -193,7 +193,7 @@ def softmax(trial: Trial) -> None:
             "You divide by the largest one; what should sum to 1 is divided by its sum.",
         ),
         (
-            lambda s: _softmax(-s),
+            lambda s: _to_probabilities(-s),
             "A higher score stands for a higher probability: the sign is the other way round.",
         ),
     ]
@@ -201,9 +201,9 @@ def softmax(trial: Trial) -> None:
         "Without keepdim=True the sum has lost an axis, (B, T) instead of (B, T, 1), and meets the "
         "wrong axis of the scores."
     )
-    by_hand = torch.tensor([[0.0, 0.0], [0.0, 1.0986123]], dtype=torch.float64)  # log 3
+    by_hand = torch.tensor([[0.0, 1.0986123], [0.0, 0.0]], dtype=torch.float64)  # log 3
     for scores, rule in (
-        (by_hand[1:], "the scores 0 and log 3 give 1/4 and 3/4"),
+        (by_hand[:1], "the scores 0 and log 3 give 1/4 and 3/4"),
         (by_hand, "each row by itself"),
         (trial.normal(2, 3, 5), "and for scores (B, T, V)"),
     ):
@@ -217,7 +217,7 @@ def softmax(trial: Trial) -> None:
             scores.exp() / scores.exp().sum(dim=-1) if scores.shape[0] == 2 == scores.dim() else 0
         )
         wrong.append((lost, shape))
-        expected = _softmax(scores)
+        expected = _to_probabilities(scores)
         trial.equals(got, expected, rule, hint if unlike else shape, slips=wrong, given=scores)
 
 
@@ -266,7 +266,7 @@ def loss_of(trial: Trial) -> None:
     ]
     p = torch.tensor([[0.5, 0.25, 0.25], [0.125, 0.5, 0.375]], dtype=torch.float64)
     N, V = 7, 4
-    drawn = _softmax(trial.normal(N, V))
+    drawn = _to_probabilities(trial.normal(N, V))
     for probabilities, targets, rule in (
         (p, torch.tensor([1, 0]), "1/4 and 1/8 for the right letters: the mean of log 4 and log 8"),
         (drawn, trial.integers(0, V, N), "and for any predictions (N, V)"),
@@ -370,7 +370,8 @@ def _summed(model, optimizer, inputs, targets):
 
 
 def _up(model, optimizer, inputs, targets):
-    return _descend(optimizer, -F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten()))
+    loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
+    return -_descend(optimizer, -loss)
 
 
 def _last_only(model, optimizer, inputs, targets):
