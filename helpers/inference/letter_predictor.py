@@ -126,11 +126,12 @@ class LetterPredictor:
         for text, row in zip(texts, known, strict=True):
             parts = torch.stack([self._next_letters(text, way) for way in row])  # (ways, letters)
             total = parts.logsumexp(0)  # (letters,)
-            rows.append(total - total.logsumexp(0))
-            share = (parts.logsumexp(1) - total.logsumexp(0)).exp()
-            kept.append(
-                tuple(way for way, s in zip(row, share.tolist(), strict=True) if s > LEAST_SHARE)
-            )
+            rows.append((total - total.logsumexp(0)).float())
+            shares = (parts.logsumexp(1) - total.logsumexp(0)).exp()
+            # The likeliest of those that spell the whole text is kept: any letter may follow it.
+            whole = [w.log_mass if w.reach == len(text) else -torch.inf for w in row]
+            shares[torch.tensor(whole).argmax()] = 1.0
+            kept.append(tuple(way for way, s in zip(row, shares, strict=True) if s > LEAST_SHARE))
         found = torch.full((len(rows), self.vocab_size), -torch.inf)
         found[:, : self._n_predicted] = torch.stack(rows)
         return found, LetterState(tuple(texts), tuple(kept))
@@ -184,5 +185,8 @@ class LetterPredictor:
             self._longer[spelt] = torch.tensor(ids).long(), torch.tensor(places).long()
         tokens, places = self._longer[spelt]
         assert way.log_p is not None
-        masses = torch.zeros(self._n_predicted).index_add(0, places, way.log_p[tokens].exp())
-        return masses.log() + way.log_mass
+        following = way.log_p[tokens].double()
+        highest = following.max() if len(following) else torch.tensor(0.0)
+        masses = torch.zeros(self._n_predicted, dtype=torch.double)
+        masses = masses.index_add(0, places, (following - highest).exp())
+        return masses.log() + highest + way.log_mass

@@ -151,4 +151,5 @@ def test_the_score_may_leave_out_the_bounds():
     for play in (with_bounds, without):
         play_a_round(play)
     assert "entropy" in with_bounds._score.value
-    assert "entropy" not in without._score.value and "bits" not in without._score.value
+    assert "entropy" not in without._score.value
+    assert "bits" not in without._score.value
