@@ -1,7 +1,7 @@
 """Which lectures each notebook follows, read from the notebooks themselves.
 
 Every notebook says so once, in the paragraph ``**Lectures** [G] Galerne, *...*`` of its first cell.
-The map of notebook 00 is drawn from what stands there.
+The course's map, in its first notebook, is drawn from what stands there.
 """
 
 from __future__ import annotations
