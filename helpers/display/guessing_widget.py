@@ -29,6 +29,8 @@ def guessing_game(
     start: int = 30,
     length: int = 40,
     description: str = "Guess the hidden letter, again and again until it is found.",
+    only_shown: str = "",
+    bounds: bool = True,
 ) -> None:
     """Show the playable game: the text so far, a key per symbol, and the bounds that follow.
 
@@ -44,14 +46,18 @@ def guessing_game(
         start: how many symbols are shown at the beginning of a passage.
         length: how many are to be guessed at most.
         description: words above the game, and for readers without a kernel.
+        only_shown: symbols without a key, such as capitals, which occur among the first ``start``
+            alone.
+        bounds: whether the score shows Shannon's bounds of the entropy.
 
     Raises:
         ValueError: if there is no passage, one has a symbol outside the alphabet or no symbol
             after ``start``, or ``encode`` does not give one id per symbol.
     """
-    board = GuessingBoard(texts, alphabet, predictor, encode, start, length)
+    how = (predictor, encode, start, length, only_shown, bounds)
+    board = GuessingBoard(texts, alphabet, *how)
     if driving():
-        play_a_round(GuessingBoard(texts, alphabet, predictor, encode, start, length))
+        play_a_round(GuessingBoard(texts, alphabet, *how))
     words = ipywidgets.HTML(f"<div>{escape(description)}</div>")
     seen = "".join(part.value for part in board.parts if isinstance(part, ipywidgets.HTML))
     first = [{"text/html": seen, "text/plain": board.game.shown}] if storing() else None
@@ -75,13 +81,18 @@ class GuessingBoard:
         encode: Callable[[str], Sequence[int] | Tensor] | None = None,
         start: int = 30,
         length: int = 40,
+        only_shown: str = "",
+        bounds: bool = True,
     ) -> None:
         if not texts:
             raise ValueError("The guessing game needs at least one passage.")
         self._passages = [text[: start + length] for text in texts]
-        for passage in self._passages:
-            GuessingGame(passage, start, alphabet)  # complain now, not in the middle of a lecture
+        for passage in self._passages:  # complain now, not in the middle of a lecture
+            GuessingGame(passage, start, alphabet + only_shown)
+            if strange := sorted(set(passage[start:]) - set(alphabet)):
+                raise ValueError(f"{strange[0]!r} is to be guessed in a passage and has no key.")
         self._alphabet, self._start, self._number = alphabet, start, -1
+        self._only_shown, self._bounds = only_shown, bounds
         self._predictor, self._encode = predictor, encode or self._positions
         self._text, self._status, self._score = (ipywidgets.HTML() for _ in range(3))
         self.keys = {symbol: self._key(symbol) for symbol in alphabet}
@@ -120,7 +131,7 @@ class GuessingBoard:
         """Begin a round on the next passage."""
         self._number = (self._number + 1) % len(self._passages)
         passage = self._passages[self._number]
-        self.game = GuessingGame(passage, self._start, self._alphabet)
+        self.game = GuessingGame(passage, self._start, self._alphabet + self._only_shown)
         self.ranks = self._model_ranks(passage)
         self._refresh("Which symbol comes next?")
 
@@ -132,7 +143,8 @@ class GuessingBoard:
         return button
 
     def _positions(self, text: str) -> list[int]:
-        return [self._alphabet.index(symbol) for symbol in text]
+        symbols = self._alphabet + self._only_shown
+        return [symbols.index(symbol) for symbol in text]
 
     def _model_ranks(self, passage: str) -> Tensor | None:
         if self._predictor is None:
@@ -154,7 +166,7 @@ class GuessingBoard:
             status += " The passage is finished."
         self._status.value = f'<div style="min-height: 1.5em"><b>{escape(status)}</b></div>'
         self._text.value = transcript_html(self.game, self.ranks)
-        self._score.value = score_html(self.game, self.ranks, len(self._alphabet))
+        self._score.value = score_html(self.game, self.ranks, len(self._alphabet), self._bounds)
 
 
 def play_a_round(board: GuessingBoard, letters: int = 3) -> None:
@@ -201,7 +213,9 @@ def transcript_html(game: GuessingGame, ranks: Tensor | None = None) -> str:
     )
 
 
-def score_html(game: GuessingGame, ranks: Tensor | None, vocab_size: int) -> str:
+def score_html(
+    game: GuessingGame, ranks: Tensor | None, vocab_size: int, bounds: bool = True
+) -> str:
     """Guesses and Shannon's bounds of the reader, and of the model on the same letters."""
     positions = game.guessed_positions()
     rows = [_score_row("You", [c for c in game.counts if c is not None], vocab_size)]
@@ -216,6 +230,8 @@ def score_html(game: GuessingGame, ranks: Tensor | None, vocab_size: int) -> str
         "guesses per letter",
         "entropy, bits per letter",
     ]
+    if not bounds:
+        heads, rows = heads[:-1], [row[:-1] for row in rows]
     cell = 'style="padding: 3px 12px; text-align: right; white-space: nowrap"'
     head = "".join(f"<th {cell}>{name}</th>" for name in heads)
     note = (
@@ -229,7 +245,11 @@ def score_html(game: GuessingGame, ranks: Tensor | None, vocab_size: int) -> str
             for row in rows
         )
         + "</table>"
-        + (f'<div style="font-size: 14px">{note}</div>' if 0 < len(positions) < 20 else "")
+        + (
+            f'<div style="font-size: 14px">{note}</div>'
+            if bounds and 0 < len(positions) < 20
+            else ""
+        )
     )
 
 

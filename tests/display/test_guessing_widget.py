@@ -135,3 +135,21 @@ def test_the_first_state_is_the_text_and_what_to_do(monkeypatch):
         "text/plain": "ab",
     }
     assert "Which symbol comes next?" in first["text/html"]
+
+
+def test_symbols_that_are_only_shown_have_no_key():
+    play = GuessingBoard(["Xabc"], ALPHABET, start=1, length=3, only_shown="X")
+    assert set(play.keys) == set(ALPHABET)
+    assert play.game.shown == "X"
+    with pytest.raises(ValueError, match="'X' is to be guessed in a passage and has no key"):
+        GuessingBoard(["aXbc"], ALPHABET, start=1, length=3, only_shown="X")
+
+
+def test_the_score_may_leave_out_the_bounds():
+    with_bounds = board()
+    without = board(bounds=False)
+    for play in (with_bounds, without):
+        play_a_round(play)
+    assert "entropy" in with_bounds._score.value
+    assert "entropy" not in without._score.value
+    assert "bits" not in without._score.value
