@@ -20,7 +20,7 @@ from staff.notebooks.folding import ANSWER_TAG, CLAIMS_TAG, FOLDED_TAG, TITLE
 from staff.notebooks.syntax import parse
 
 FIRST_EDITION = {
-    *("00", "01", "03", "04", "05", "06", "07", "08", "09", "10", "11"),
+    *("00", "01", "04", "05", "06", "07", "08", "09", "10", "11"),
 }
 YOUR_TURN_TAG, PREDICTION_TAG, ALGORITHM_TAG = "your-turn", "prediction", "algorithm"
 LEAST_TASKS, LEAST_PREDICTIONS = 4, 2
