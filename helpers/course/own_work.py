@@ -13,7 +13,7 @@ import os
 import symtable
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -111,6 +111,16 @@ def save_gpt(
         tokenizer.save(folder / "tokenizer.json")
         size = sum(path.stat().st_size for path in folder.iterdir())
     print(f"Kept in {OWN_GPT}, {size / 1e6:.1f} MB; the next notebook will read it.")
+
+
+def own_file(name: str) -> Path:
+    """Where a file of the student's own is kept: in ``work/own``, whose folder is there then.
+
+    Where the tests look on, it is a folder that nobody else reads.
+    """
+    folder = Path(mkdtemp()) if _supervised() else find_root() / "work" / "own"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / name
 
 
 def source_with_imports(answer: Any) -> str:

@@ -43,7 +43,9 @@ class WordPieceTokenizer:
             raise TokenizerError("A piece stands twice in the list of pieces.")
 
     @classmethod
-    def train(cls, text: str, vocab_size: int, min_count: int = 2) -> WordPieceTokenizer:
+    def train(
+        cls, text: str, vocab_size: int, min_count: int = 2, by_count: bool = False
+    ) -> WordPieceTokenizer:
         """Begin with characters and join the pair with the highest count(ab) / (count(a) count(b)).
 
         That is the pair that is most frequent compared with its parts; pairs of rare characters
@@ -54,6 +56,8 @@ class WordPieceTokenizer:
             text: what to learn from.
             vocab_size: V with ``[UNK]``; it stays smaller once no pair occurs ``min_count`` times.
             min_count: how often a pair must occur to be joined.
+            by_count: join the pair with the highest count instead, as byte-pair encoding does; so
+                does ``WordPieceTrainer`` of the ``tokenizers`` library.
 
         Raises:
             TokenizerError: the text holds no word, or more characters than ``vocab_size``.
@@ -79,8 +83,14 @@ class WordPieceTokenizer:
         for word, n in words:
             count(word, n)
         while len(pieces) < vocab_size - 1:
+            if len(pieces) % 64 == 0:  # what is rare now will never be joined
+                for rare in [pair for pair, n in double.items() if n < min_count]:
+                    del double[rare]
             pairs = ((pair, n) for pair, n in double.items() if n >= min_count)
-            ranked = ((-n / (single[a] * single[b]), -n, (a, b)) for (a, b), n in pairs)
+            if by_count:
+                ranked = ((0.0, -n, pair) for pair, n in pairs)
+            else:
+                ranked = ((-n / (single[a] * single[b]), -n, (a, b)) for (a, b), n in pairs)
             _, _, pair = min(ranked, default=(0, 0, None))
             if pair is None:
                 break

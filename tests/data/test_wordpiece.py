@@ -10,6 +10,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers import Regex, Tokenizer, pre_tokenizers, trainers
 from tokenizers.models import WordPiece
 
 from helpers.data import corpora
@@ -113,3 +114,17 @@ def test_bad_input(tmp_path):
     (tmp_path / "bad.json").write_text('{"type": "word pieces", "pieces": ["a", 3]}')
     with pytest.raises(TokenizerError, match="no string"):
         WordPieceTokenizer.load(tmp_path / "bad.json")
+
+
+def test_by_count_the_most_frequent_pair_is_joined_as_by_the_library():
+    text = corpora.lantern_bay().validation
+    ours = WordPieceTokenizer.train(text, 600, by_count=True)
+    theirs = Tokenizer(WordPiece(unk_token="[UNK]"))
+    theirs.pre_tokenizer = pre_tokenizers.Split(Regex(r"\w+|[^\w\s]"), "removed", invert=True)
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=600, special_tokens=["[UNK]"], show_progress=False
+    )
+    theirs.train_from_iterator([text], trainer)
+    common = set(ours.pieces) & set(theirs.get_vocab())
+    assert len(common) > 570  # ties are broken differently
+    assert abs(len(ours.encode(text)) / len(theirs.encode(text).ids) - 1) < 0.005

@@ -1,0 +1,46 @@
+"""Byte pairs on byte strings, as notebook 03 has them, against the tokenizer on numbers."""
+
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from helpers.data.bpe import BPETokenizer
+from helpers.data.human_rights import ARTICLE_1
+from helpers.data.merging import BYTE_IDS, SIGN_OF, count_pairs, join, to_bytes
+
+
+def test_ids_and_signs_are_those_of_gpt2(tmp_path):
+    bare = BPETokenizer([])
+    assert {token: i for i, token in enumerate(map(bare.token_bytes, range(256)))} == BYTE_IDS
+    assert (SIGN_OF[ord(" ")], SIGN_OF[ord("\n")], SIGN_OF[ord("a")]) == ("Ġ", "Ċ", "a")
+    assert len(set(SIGN_OF.values())) == 256
+    tokenizer = BPETokenizer([(BYTE_IDS[bytes([b])], 0) for b in range(256)])
+    tokenizer.save(tmp_path / "all.json")
+    text = (tmp_path / "all.json").read_text(encoding="utf-8")
+    assert all(
+        f"{SIGN_OF[b]} !" in text.replace('\\"', '"').replace("\\\\", "\\") for b in range(256)
+    )
+
+
+def test_pairs_are_counted_with_their_words():
+    words = {to_bytes("aaa"): 2, to_bytes("ab"): 3}
+    assert count_pairs(words) == Counter({(b"a", b"a"): 4, (b"a", b"b"): 3})
+
+
+def test_a_token_is_joined_once():
+    assert join(to_bytes("aaaaa"), (b"a", b"a")) == (b"aa", b"aa", b"a")
+    assert join((b"a", b"aa", b"a", b"a"), (b"a", b"aa")) == (b"aaa", b"a", b"a")
+    assert join((b"a", b"ab", b"b"), (b"a", b"b")) == (b"a", b"ab", b"b")
+
+
+@given(st.text("aab", max_size=12), st.sampled_from(["aa", "ab", "ba"]))
+def test_joining_spells_the_same_word(text, pair):
+    word = join(to_bytes(text), tuple(to_bytes(pair)))
+    assert b"".join(word) == text.encode()
+    assert word.count(pair.encode()) == text.count(pair)
+
+
+def test_the_article_is_there_in_nine_languages():
+    assert len(ARTICLE_1) == 9
+    assert all(text == text.strip() and "  " not in text for text in ARTICLE_1.values())
