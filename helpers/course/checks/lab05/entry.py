@@ -89,9 +89,14 @@ class _Parts:
             self.given = dict(zip(self.NAMES, arguments, strict=False)) | named
             return loop(*arguments, **named)
 
-        watched = {name: train} if callable(loop) else {}
-        with mock.patch.object(nn.Module, "to", to), mock.patch.dict(self.world, watched):
-            yield
+        if callable(loop):
+            self.world[name] = train
+        try:
+            with mock.patch.object(nn.Module, "to", to):
+                yield
+        finally:
+            if callable(loop):
+                self.world[name] = loop
 
 
 def _reads_well(trial: Trial, parts: _Parts, n: int, end: int, given: str) -> None:
@@ -119,7 +124,8 @@ def _reads_well(trial: Trial, parts: _Parts, n: int, end: int, given: str) -> No
 
     batches = []
     for _ in range(DRAWS):
-        batches.append(trial.run(parts.given["next_batch"], given="next_batch()"))
+        hint = "It is called as often as training needs: batches must not run out."
+        batches.append(trial.run(parts.given["next_batch"], given="next_batch()", hint=hint))
         fine = isinstance(batches[-1], tuple | list) and isinstance(batches[-1][0], Tensor)
         hint = "next_batch() hands back a pair (inputs, targets)."
         trial.holds(fine, "it draws batches", hint, got=batches[-1])
