@@ -9,6 +9,52 @@ _CLIP = (
     "nn.utils.clip_grad_norm_(self.parameters(), clip)\n        optimizer.step()\n"
     "        return loss.item()"
 )
+_WRITE = """    @torch.no_grad()
+    def write(self, prompt, length, generator):  # prompt (P,) -> (P + length,)
+        self.eval()
+        return super().write(prompt, length, generator)"""
+_WRITE_OF_ITS_OWN = """    def write(self, prompt, length, generator):
+        self.eval()
+        for _ in range(length):
+            p = self(prompt[None, -self.T :])[0, -1].softmax(-1)
+            prompt = torch.cat([prompt, torch.multinomial(p, 1, generator=generator)])
+        return prompt"""
+_LOOP = """    while (progress := (clock() - began) / seconds) < 1:
+        batches = [next_batch() for _ in range(accumulate)]
+        loss = gradients(model, batches, device)
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.lr = highest * factor(progress)
+        optimizer.step()
+        step += 1
+        if step % every == 0 or clock() - began >= seconds:"""
+_ONE_LOOK = """    progress = 0.0
+    while progress < 1:
+        batches = [next_batch() for _ in range(accumulate)]
+        loss = gradients(model, batches, device)
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.lr = highest * factor(progress)
+        optimizer.step()
+        step += 1
+        progress = (clock() - began) / seconds
+        if step % every == 0 or progress >= 1:"""
+_END = """        if step % every == 0 or clock() - began >= seconds:
+            kept_loss = evaluate(model)
+            history.append((step, loss, kept_loss))
+            if kept_loss < best:
+                best = kept_loss
+                weights = {name: w.detach().clone() for name, w in model.state_dict().items()}
+"""
+_END_TWICE = """        if step % every == 0:
+            kept_loss = evaluate(model)
+            history.append((step, loss, kept_loss))
+            if kept_loss < best:
+                best = kept_loss
+                weights = {name: w.detach().clone() for name, w in model.state_dict().items()}
+    kept_loss = evaluate(model)
+    history.append((step, loss, kept_loss))
+    if kept_loss < best:
+        weights = {name: w.detach().clone() for name, w in model.state_dict().items()}
+"""
 _COPIES = "{name: w.detach().clone() for name, w in model.state_dict().items()}"
 
 MUTANTS = [
@@ -57,6 +103,10 @@ MUTANTS = [
            "        v = rotate(v)\n        if mask is None:", "Values are not turned"),
     Mutant("GroupedAttention", "sees all", ".tril(S - T)", "", "Nobody sees the future"),
     Mutant("GroupedAttention", "mask unused", "if mask is None:", "if True:", "handed over"),
+    Mutant("GroupedAttention", "a causal mask beside it", "        heads = F.scaled",
+           "        mask = mask.tril(k.shape[2] - q.shape[2])\n        heads = F.scaled",
+           "no causal one beside"),
+    Mutant("GroupedAttention", "a mask on the CPU", ", device=x.device)", ")", "where x is"),
     Mutant("GroupedAttention", "begins at 0 again",
            "q = rotate(F.rms_norm(q, (self.K,)), start)\n        "
            "k = rotate(F.rms_norm(k, (self.K,)), start)",
@@ -102,6 +152,8 @@ MUTANTS = [
            "F.silu(self.gate(x)) * self.up(x)", "reads the normalized vectors"),
     Mutant("ParallelBlock", "no mask", "(y, mask, cache)", "(y, None, cache)", "handed on"),
     Mutant("ParallelBlock", "no cache", "(y, mask, cache)", "(y, mask)", "cache is handed on"),
+    Mutant("ParallelBlock", "rounded to the nearest", "// (3 * D) // 8 * 8", "/ (3 * D) / 8\n"
+           "        width = round(width) * 8", "rounded down"),
     # pack
     Mutant("pack", "no beginning", "(1, 1), value", "(0, 1), value", "first token is predicted"),
     Mutant("pack", "no end", "(1, 1), value", "(1, 0), value", "over is predicted"),
@@ -116,6 +168,30 @@ MUTANTS = [
     Mutant("pack", "only the first piece", "            room -= len(x)",
            "            room -= len(x)\n            break", "is not lost"),
     Mutant("pack", "room too small", "room = T\n", "room = T - 1\n", "For each story"),
+    Mutant("pack", "first fit", """            if len(x) > room:
+                inputs.append(torch.full((T,), end))
+                targets.append(torch.full((T,), -100))
+                room = T
+            first = T - room
+            inputs[-1][first : first + len(x)] = x
+            targets[-1][first : first + len(x)] = y
+            room -= len(x)
+""", """            room = room or []
+            n = next((n for n, left in enumerate(room) if left >= len(x)), len(room))
+            if n == len(room):
+                inputs.append(torch.full((T,), end))
+                targets.append(torch.full((T,), -100))
+                room.append(T)
+            first = T - room[n]
+            inputs[n][first : first + len(x)] = x
+            targets[n][first : first + len(x)] = y
+            room[n] -= len(x)
+""", "stays as it is"),
+    Mutant("pack", "one endless text",
+           "    inputs, targets, room = [], [], 0\n    for story in stories:",
+           "    inputs, targets, room = [], [], 0\n    gap = torch.tensor([end])\n"
+           "    row = torch.cat([torch.cat([gap, story]) for story in stories])\n"
+           "    for story in [row[1:]]:", "begins a new window"),
     Mutant("pack", "targets alone", "return torch.stack(inputs), torch.stack(targets)",
            "return torch.stack(targets)", "return inputs, targets"),
     # story_mask
@@ -131,6 +207,9 @@ MUTANTS = [
     Mutant("story_mask", "earlier stories", "None] == number", "None] >= number",
            "before them"),
     Mutant("story_mask", "numbers", "same.tril()[:, None]", "same.tril()[:, None].long()", "type"),
+    Mutant("story_mask", "on the CPU", "return same.tril()[:, None]",
+           "causal = torch.ones(inputs.shape[1], inputs.shape[1], dtype=torch.bool).tril()\n"
+           "    return (same & causal)[:, None]", "where inputs are"),
     # AdamW
     Mutant("AdamW", "L2", "m.mul_(beta1)",
            "p.grad = p.grad + self.decay * p\n                m.mul_(beta1)", "gradients stay"),
@@ -158,52 +237,50 @@ MUTANTS = [
     Mutant("AdamW", "rate of the start", "p.sub_(self.lr *",
            "self.first = getattr(self, 'first', self.lr)\n                p.sub_(self.first *",
            "one line for each equation"),
-    # sees_the_future
-    Mutant("sees_the_future", "neighbours alone",
-           "changed[:, t:] = (changed[:, t:] + 1) % V\n"
-           "            gap = (model(changed) - before)[:, :t]",
-           "changed[:, t] = (changed[:, t] + 1) % V\n"
-           "            gap = (model(changed) - before)[:, t - 1]", "first place"),
-    Mutant("sees_the_future", "last token only", "range(1, tokens.shape[1])",
-           "range(tokens.shape[1] - 1, tokens.shape[1])", "at one place"),
-    Mutant("sees_the_future", "first text only", "- before)[:, :t]", "- before)[:1, :t]",
-           "all texts"),
-    Mutant("sees_the_future", "every difference", "gap.item() > 1e-6", "gap.item() > 0",
-           "Rounding"),
-    Mutant("sees_the_future", "its own place counts", "[:, :t].abs()", "[:, : t + 1].abs()",
-           "sees no later token"),
-    Mutant("sees_the_future", "as it comes", "model.eval()", "pass", "Dropout draws anew"),
-    Mutant("sees_the_future", "left in evaluation", "model.train(was_training)", "pass",
-           "Remember model.training"),
-    Mutant("sees_the_future", "the last t decides", "leaks = leaks or gap", "leaks = gap",
-           "True"),
-    Mutant("sees_the_future", "the other way round", "> 1e-6", "< 1e-6", "False"),
-    Mutant("sees_the_future", "with its sign", ".abs().max()", ".max()", "absolute values"),
+    Mutant("AdamW", "no count", "self.steps += 1", "pass", "0 / 0"),
+    Mutant("AdamW", "counts parameters",
+           "        self.steps += 1\n        beta1, beta2 = self.betas\n"
+           "        with torch.no_grad():\n            for p, m, v in zip(self.parameters, self.m, "
+           "self.v):\n", "        beta1, beta2 = self.betas\n        with torch.no_grad():\n"
+           "            for p, m, v in zip(self.parameters, self.m, self.v):\n"
+           "                self.steps += 1\n", "not the parameters"),
+    Mutant("AdamW", "new averages", "m.mul_(beta1).add_(p.grad, alpha=1 - beta1)\n"
+           "                v.mul_(beta2).addcmul_(p.grad, p.grad, value=1 - beta2)",
+           "m = beta1 * m + (1 - beta1) * p.grad\n"
+           "                v = beta2 * v + (1 - beta2) * p.grad**2", "goes on with"),
+    Mutant("AdamW", "a new parameter", "p.sub_(self.lr * mean / (square.sqrt() + self.eps))",
+           "p = p - self.lr * mean / (square.sqrt() + self.eps)", "one line for each"),
+    Mutant("AdamW", "new parameters alone", "p.mul_(1 - self.lr * self.decay)\n"
+           "                p.sub_(self.lr * mean / (square.sqrt() + self.eps))",
+           "p = p * (1 - self.lr * self.decay) - self.lr * mean / (square.sqrt() + self.eps)",
+           "has not moved"),
     # Repaired
     Mutant("Repaired", "still a copy", _TIED,
            "self.output.weight = nn.Parameter(self.embedding.weight.detach().clone())",
-           "begins as a copy"),
+           "no longer equal"),
     Mutant("Repaired", "same numbers, twice", _TIED,
-           "self.output.weight = nn.Parameter(self.embedding.weight)", "one Parameter"),
-    Mutant("Repaired", "still one ahead", "triu(1)", "triu(2)", "sees a later token"),
+           "self.output.weight = nn.Parameter(self.embedding.weight)", "no longer equal"),
+    Mutant("Repaired", "still one ahead", "triu(1)", "triu(2)", "only later tokens do"),
     Mutant("Repaired", "not itself", "triu(1)", "triu(0)", "the diagonal stays"),
     Mutant("Repaired", "still by the length", _LIVE, "scores = q @ k.mT / k.shape[-2] ** 0.5",
-           "width of a head"),
+           "text around"),
     Mutant("Repaired", "no scale", _LIVE, "scores = q @ k.mT", "change nothing but the faults"),
     Mutant("Repaired", "by the whole width", _LIVE, "scores = q @ k.mT / x.shape[-1] ** 0.5",
            "change nothing but the faults"),
     Mutant("Repaired", "still clipped after", _CLIP,
            "optimizer.step()\n        nn.utils.clip_grad_norm_(self.parameters(), clip)\n"
-           "        return loss.item()", "after the step"),
+           "        return loss.item()", "has not the norm"),
     Mutant("Repaired", "not clipped",
            "nn.utils.clip_grad_norm_(self.parameters(), clip)\n        ", "",
-           "not yet clipped"),
+           "has not the norm"),
     Mutant("Repaired", "clipped to 1", "self.parameters(), clip)", "self.parameters(), 1.0)",
-           "not yet clipped"),
+           "has not the norm"),
     Mutant("Repaired", "targets not shifted", "tokens[:, 1:].flatten()", "tokens[:, :-1].flatten()",
            "one place later"),
     Mutant("Repaired", "dropout while it writes", "        self.eval()\n", "",
-           "while it writes"),
+           "asked twice"),
+    Mutant("Repaired", "gradients of writing", _WRITE, _WRITE_OF_ITS_OWN, "keep that line"),
+    Mutant("Repaired", "old gradients", "        optimizer.zero_grad()\n", "", "earlier step"),
     # gradients
     Mutant("gradients", "mean of means", 'reduction="sum")', 'reduction="mean") * total / '
            "len(batches)", "mean of the batches' means"),
@@ -248,6 +325,8 @@ MUTANTS = [
            "optimizer.lr = highest * factor(progress)\n        optimizer.step()\n        "
            "nn.utils.clip_grad_norm_(model.parameters(), 1.0)", "clipped to the norm 1"),
     Mutant("train", "one batch always", "range(accumulate)", "range(1)", "draws `accumulate`"),
+    Mutant("train", "one look at the clock", _LOOP, _ONE_LOOK, "look again"),
+    Mutant("train", "the last step twice", _END, _END_TWICE, "one evaluation is enough"),
     Mutant("train", "not after the last", " or clock() - began >= seconds", "", "last step"),
     Mutant("train", "after every step", "if step % every == 0 or clock() - began >= seconds",
            "if True", "stops when"),
@@ -255,7 +334,7 @@ MUTANTS = [
            "last weights, not the best"),
     Mutant("train", "no copies", _COPIES, "model.state_dict()", "the weights themselves"),
     Mutant("train", "shallow copy", _COPIES, "dict(model.state_dict())", "the weights themselves"),
-    Mutant("train", "highest loss", "held_out_loss < best", "held_out_loss > -best",
+    Mutant("train", "highest loss", "kept_loss < best", "kept_loss > -best",
            "last weights, not the best"),
     Mutant("train", "device forgotten", "gradients(model, batches, device)",
            'gradients(model, batches, "cpu")', "handed over"),
@@ -276,8 +355,18 @@ MUTANTS = [
            "without an error"),
     Mutant("entry", "rate of 0", "lr=5e-3", "lr=0.0", "learned"),
     Mutant("entry", "no history", "return model, train(", "return model, print(", "a history"),
-    Mutant("entry", "all held back", "stories[:32], end, 256), pack(stories[32:]",
-           "stories, end, 256), pack(stories[len(stories):]", "without an error"),
+    Mutant("entry", "all held back", "if i % 140]",
+           "if i < 0]", "without an error"),
+    Mutant("entry", "nothing held back", " if i % 140]", "]", "in both"),
+    Mutant("entry", "never moved", "for _ in range(3)]).to(device)", "for _ in range(3)])",
+           "to(device)"),
+    Mutant("entry", "the same windows", "    def next_batch():\n        rows = torch.randint("
+           "len(read[0]), (4,), generator=source)\n",
+           "    rows = torch.randint(len(read[0]), (4,), generator=source)\n\n    "
+           "def next_batch():\n", "other windows"),
+    Mutant("entry", "tokens of other stories", "return mean_loss(model, *kept)",
+           "return mean_loss(model, *pack([torch.arange(2000)], end, 256))",
+           "only what it is given"),
     # write
     Mutant("write", "multiplied", "logits / temperature", "logits * temperature",
            "divided by the temperature"),
@@ -288,25 +377,17 @@ MUTANTS = [
     Mutant("write", "the text again", "(new if cached else text)", "text", "read once"),
     Mutant("write", "the newest alone", "(new if cached else text)", "new", "says"),
     Mutant("write", "the first place", "caches)[0, -1]", "caches)[0, 0]", "last token"),
-    Mutant("write", "always cached", "if cached else None", "if True else None", "says"),
+    Mutant("write", "always cached", "if cached else None", "if True else None",
+           "without caches"),
     Mutant("write", "never cached", "if cached else None", "if False else None", "says"),
     Mutant("write", "with gradients", "with torch.no_grad():", "if True:", "no_grad"),
     Mutant("write", "new tokens alone", "    return text", "    return text[len(prompt) :]",
            "the prompt, and every"),
     Mutant("write", "one cache for all", "[Cache() for _ in model.blocks]",
-           "[Cache()] * len(model.blocks)", "model"),
-    # seconds_of
-    Mutant("seconds_of", "no warm-up", "    action()\n    times", "    times", "warm-up"),
-    Mutant("seconds_of", "mean", "return min(times)", "return statistics.mean(times)",
-           "not the mean"),
-    Mutant("seconds_of", "sum", "return min(times)", "return sum(times)", "all of them together"),
-    Mutant("seconds_of", "longest", "return min(times)", "return max(times)", "only makes it"),
-    Mutant("seconds_of", "last", "return min(times)", "return times[-1]", "each of the repeats"),
-    Mutant("seconds_of", "its own clock", "times = []", "times, clock = [], time.perf_counter",
-           "read the clock"),
-    Mutant("seconds_of", "one too few", "range(repeats)", "range(repeats - 1)", "`repeats` times"),
-    Mutant("seconds_of", "clock read once", "times.append(clock() - began)",
-           "times.append(began)", "read the clock"),
+           "[Cache()] * len(model.blocks)", "L times"),
+    Mutant("write", "drawn on the device", "p.cpu()", "p", "lives on the CPU"),
+    Mutant("write", "not moved back", "generator=generator).to(text.device)",
+           "generator=generator)", "draws back"),
     # paired
     Mutant("paired", "the other way round", "x - y for", "y - x for", "not b - a"),
     Mutant("paired", "without signs", "[x - y for x", "[abs(x - y) for x", "no absolute"),
@@ -374,7 +455,7 @@ REWRITES = [
         q = q.reshape(B, G, H // G, T, K)
         scores = torch.einsum("bghtk,bgsk->bghts", q, k) / K**0.5
         if mask is None:
-            places = torch.arange(before + T)
+            places = torch.arange(before + T, device=x.device)
             mask = places <= places[before:, None]
         else:
             mask = mask[:, :, None]
@@ -405,7 +486,8 @@ REWRITES = [
             cache.keys = k = k if old == 0 else torch.cat([cache.keys, k], dim=2)
             cache.values = v = v if old == 0 else torch.cat([cache.values, v], dim=2)
         k, v = (y[:, :, None].expand(-1, -1, self.share, -1, -1).flatten(1, 2) for y in (k, v))
-        causal = torch.ones(k.size(2), k.size(2), dtype=torch.bool).tril()[old:]
+        causal = torch.ones(k.size(2), k.size(2), dtype=torch.bool, device=x.device)
+        causal = causal.tril()[old:]
         y = F.scaled_dot_product_attention(q, k, v, causal if mask is None else mask)
         return self.output(y.movedim(1, 2).flatten(2))''',
     ),
@@ -485,13 +567,12 @@ REWRITES = [
         "loops",
         '''def story_mask(inputs, end):
     B, T = inputs.shape
-    mask = torch.zeros(B, 1, T, T, dtype=torch.bool)
-    for b in range(B):
-        first = 0
-        for t in range(T):
-            if inputs[b, t] == end:
-                first = t
-            mask[b, 0, t, first : t + 1] = True
+    number = torch.zeros(B, T, dtype=torch.long, device=inputs.device)
+    for t in range(T):
+        number[:, t] = (inputs[:, : t + 1] == end).sum(1)
+    mask = torch.zeros(B, 1, T, T, dtype=torch.bool, device=inputs.device)
+    for t in range(T):
+        mask[:, 0, t, : t + 1] = number[:, : t + 1] == number[:, t : t + 1]
     return mask''',
     ),
     Rewrite(
@@ -500,7 +581,8 @@ REWRITES = [
         '''def story_mask(inputs, end):
     T = inputs.shape[1]
     story = torch.cumsum(inputs.eq(end), dim=1).unsqueeze(1)
-    causal = torch.arange(T)[:, None] >= torch.arange(T)
+    places = torch.arange(T, device=inputs.device)
+    causal = places[:, None] >= places
     return (story.unsqueeze(3) == story.unsqueeze(2)) & causal''',
     ),
     Rewrite(
@@ -549,38 +631,6 @@ REWRITES = [
             with torch.no_grad():
                 p.mul_(1 - self.lr * self.decay)
                 p.addcdiv_(m / one, (v / two).sqrt().add_(self.eps), value=-self.lr)''',
-    ),
-    Rewrite(
-        "sees_the_future",
-        "cut off",
-        '''def sees_the_future(model, tokens, V):
-    mode = model.training
-    model.eval()
-    found = False
-    with torch.no_grad():
-        for t in range(1, tokens.shape[1]):
-            noise = torch.randint(1, V, tokens[:, t:].shape)
-            other = torch.cat([tokens[:, :t], (tokens[:, t:] + noise) % V], 1)
-            if not torch.allclose(model(tokens)[:, :t], model(other)[:, :t], atol=1e-6, rtol=0):
-                found = True
-    model.train(mode)
-    return found''',
-    ),
-    Rewrite(
-        "sees_the_future",
-        "any",
-        '''def sees_the_future(model, tokens, V):
-    def logits(text):
-        with torch.no_grad():
-            return model(text)
-
-    training, T = model.training, tokens.shape[1]
-    model.eval()
-    before = logits(tokens)
-    later = [torch.where(torch.arange(T) < t, tokens, (tokens + 3) % V) for t in range(1, T)]
-    gaps = [(logits(text) - before)[:, : i + 1] for i, text in enumerate(later)]
-    model.train(training)
-    return any(bool((gap.abs() > 1e-6).any()) for gap in gaps)''',
     ),
     Rewrite(
         "Repaired",
@@ -806,14 +856,14 @@ def write(model, prompt, length, generator, temperature=1.0, cached=True):
     done = 0
     for _ in range(length):
         if cached:
-            read = torch.tensor([ids[done:]])
+            read = torch.tensor([ids[done:]], device=prompt.device)
             logits = model(read, caches=caches)
             done = len(ids)
         else:
-            logits = model(torch.tensor([ids]))
-        p = torch.softmax(logits[0, -1] / temperature, 0)
+            logits = model(torch.tensor([ids], device=prompt.device))
+        p = torch.softmax(logits[0, -1] / temperature, 0).cpu()
         ids.append(int(torch.multinomial(p, 1, generator=generator)))
-    return torch.tensor(ids)''',
+    return torch.tensor(ids, device=prompt.device)''',
     ),
     Rewrite(
         "write",
@@ -827,35 +877,11 @@ def write(model, prompt, length, generator, temperature=1.0, cached=True):
         logits = model(text[None], None, caches if cached else None)
         for i in range(length):
             p = (logits[0, -1] / temperature).softmax(-1).cpu()
-            token = torch.multinomial(p, 1, generator=generator)
+            token = torch.multinomial(p, 1, generator=generator).to(text.device)
             text = torch.cat([text, token])
             if i < length - 1:
                 logits = model(token[None], None, caches) if cached else model(text[None])
     return text''',
-    ),
-    Rewrite(
-        "seconds_of",
-        "smallest so far",
-        '''def seconds_of(action, repeats=3, clock=time.perf_counter):
-    shortest = math.inf
-    action()
-    for _ in range(repeats):
-        before = clock()
-        action()
-        shortest = min(shortest, clock() - before)
-    return shortest''',
-    ),
-    Rewrite(
-        "seconds_of",
-        "a function",
-        '''def seconds_of(action, repeats=3, clock=time.perf_counter):
-    def once():
-        start = clock()
-        action()
-        return clock() - start
-
-    action()
-    return sorted(once() for _ in range(repeats))[0]''',
     ),
     Rewrite(
         "paired",

@@ -1,5 +1,6 @@
 """What the checks of lab 05 hold answers against: it agrees with torch and with the course."""
 
+import ast
 import math
 import re
 
@@ -9,6 +10,7 @@ from torch import nn
 
 from helpers.course.checks import lab05
 from helpers.course.checks.lab05 import common, model, paper, training, windows
+from helpers.course.checks.lab05.repair import _sees_the_future
 from helpers.course.checks.trial import Trial
 from helpers.course.environment import find_root
 from helpers.models.attention import MultiHeadAttention
@@ -51,8 +53,7 @@ def notebook():
 def test_the_tasks_stand_in_the_order_of_the_notebook():
     assert list(TASKS) == [
         "by_hand", "GroupedAttention", "ParallelBlock", "pack", "story_mask", "AdamW",
-        "sees_the_future", "Repaired", "gradients", "train", "entry", "write", "seconds_of",
-        "paired",
+        "Repaired", "gradients", "train", "entry", "write", "paired",
     ]  # fmt: skip
 
 
@@ -72,7 +73,23 @@ def test_points_and_minutes_are_announced():
     real = [c.metadata.nbgrader.points for c in cells if kind(c) in ("test", "answer")]
     total = int(re.search(r"\*\*(\d+) points in all", table)[1])
     assert total == sum(real) == sum(int(points) for points, _ in rows)
-    assert sum(int(minutes) for _, minutes in rows) <= 150
+    minutes = sum(int(minutes) for _, minutes in rows)
+    announced = [
+        int(n) for c in cells for n in re.findall(r"\*\*Time\*\* about (\d+) min", c.source)
+    ]
+    readme = (find_root() / RELEASED / "README.md").read_text(encoding="utf-8")
+    announced += [int(n) for n in re.findall(r"\(lab05_gpt\.ipynb\).* (\d+) min", readme)]
+    assert announced == [minutes, minutes]
+    assert minutes <= 160
+
+
+def test_a_task_says_the_points_and_minutes_of_the_table():
+    cells = [cell.source for cell in read_notebook(SOURCE).cells]
+    (table,) = (source for source in cells if "points in all" in source)
+    rows = re.findall(r"(?m)^\| (\d*) ?\| (?:Question: )?.+ \| (\d+) \| (\d+) \|$", table)
+    heads = r"### (?:Task (\d+)|Question) · .+ · (\d+) points?\n\nAbout (\d+) minutes"
+    said = [match for source in cells for match in re.findall(heads, source)]
+    assert said == [row for row in rows if row[1] != "0"]
 
 
 def test_no_result_stands_below_a_prediction_in_the_release():
@@ -235,7 +252,8 @@ def test_the_broken_gpt_has_five_faults(notebook):
     assert broken.output.weight is not broken.embedding.weight
     mine, tokens = repaired(11, 9, 12, 3).eval(), torch.randint(11, (2, 8), generator=generator())
     broken.load_state_dict(mine.state_dict())
-    seen = lab05.sees_the_future.fallback
+    seen = notebook["sees_the_future"]
+    assert _sees_the_future(broken.eval(), tokens, 11)
     assert seen(broken.eval(), tokens, 11)
     assert not seen(mine, tokens, 11)
     # A place that sees one token ahead at 3 tokens a head's width 4: both faults are in forward.
@@ -244,10 +262,18 @@ def test_the_broken_gpt_has_five_faults(notebook):
     torch.testing.assert_close(broken(tokens), found)
 
 
+def test_the_leak_test_leaves_the_mode_and_is_undisturbed_by_dropout(notebook):
+    made, tokens = TASKS["Repaired"].fallback(11, 9, 12, 3, 0.5), torch.tensor([[1, 2, 3, 4]])
+    for seen in (notebook["sees_the_future"], _sees_the_future):
+        for mode in (True, False):
+            assert not seen(made.train(mode), tokens, 11)
+            assert made.training == mode
+
+
 def test_a_gpt_of_the_course_passes_the_leak_test():
     made = CourseGPT(GPTConfig.modern(11, n_layers=1, n_heads=2, d_model=16, max_length=9))
     tokens = torch.randint(11, (2, 8), generator=generator())
-    assert not lab05.sees_the_future.fallback(made, tokens, 11)
+    assert not _sees_the_future(made, tokens, 11)
 
 
 def test_the_leaderboard_scores_and_complains(capsys):
@@ -275,3 +301,46 @@ def test_the_leaderboard_scores_and_complains(capsys):
     assert "it took 90 s" in board(Guessing(), took=90.0)
     assert "does not read tokens" in board(nn.Linear(2, 2))
     assert "waits for your own" in board(Guessing(), own=lab05.entry.fallback)
+
+
+def test_the_leaderboard_measures_what_the_chart_does(notebook, capsys):
+    cells = read_notebook(SOURCE).cells
+    (chart,) = (c.source for c in cells if "def bits_per_byte" in c.source)
+    space = dict(notebook)
+    exec(chart.split("if check.predicted")[0], space)
+    stories = [torch.randint(10, (n,), generator=generator(n)) for n in (90, 200, 700, 30)]
+    space.update(held_out=stories, end=10, held_out_bytes=1234)
+    made = gpt().float()
+    bits = space["bits_per_byte"](made)
+    rest = {"n_bytes": 1234, "end": 10, "took": 1.0, "seconds": 2.0}
+    lab05.leaderboard(len, made, stories, **rest)
+    assert f"{bits:.4f} bits per byte" in capsys.readouterr().out
+
+
+def options():
+    """What the question on an experiment offers, as settings of ``short_run``."""
+    cells = [cell.source for cell in read_notebook(SOURCE).cells]
+    (text,) = (source for source in cells if "### Question · An experiment" in source)
+    lines = [line for line in text.splitlines() if line.startswith("- **")]
+    settings = [re.findall(r"`(\w+) ?= ?(\w+)`", line) for line in lines]
+    return [{name: ast.literal_eval(value) for name, value in found} for found in settings]
+
+
+def test_every_option_of_the_experiment_can_change_the_result(notebook):
+    """Also in a run that is much shorter: none of them leaves the numbers as they are."""
+    cells = read_notebook(SOURCE).cells
+    (run,) = (c.source for c in cells if "def short_run" in c.source)
+    exec(run, notebook)
+    # Stories as long as those of the lab, of which some share a window of 512, and few tokens.
+    draw = generator(1)
+    lengths = torch.randint(180, 300, (160,), generator=draw).tolist()
+    notebook.update(
+        stories=[torch.randint(40, (n,), generator=draw) for n in lengths], V=41, end=40
+    )
+    assert len(options()) == 5
+    for setting in options():
+        both = {name: setting.pop(name) for name in ("T", "rows") if len(setting) > 1}
+        values = [
+            notebook["short_run"](0, places=2100, **both, **changed) for changed in ({}, setting)
+        ]
+        assert values[0] != values[1], (both, setting)

@@ -6,10 +6,10 @@ from helpers.course.checks.lab05.paper import by_hand, numbers
 from helpers.course.checks.lab05.model import GroupedAttention, ParallelBlock
 from helpers.course.checks.lab05.windows import pack, story_mask
 from helpers.course.checks.lab05.optimizer import AdamW
-from helpers.course.checks.lab05.repair import Repaired, sees_the_future
+from helpers.course.checks.lab05.repair import Repaired
 from helpers.course.checks.lab05.training import gradients, train
 from helpers.course.checks.lab05.entry import entry, leaderboard
-from helpers.course.checks.lab05.writing import seconds_of, write
+from helpers.course.checks.lab05.writing import write
 from helpers.course.checks.lab05.experiment import paired
 
 score, use_variant = lab.score, lab.use_variant

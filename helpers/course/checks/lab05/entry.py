@@ -4,30 +4,35 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+from unittest import mock
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from helpers.course.checks.comparing import same
 from helpers.course.checks.lab import announce
 from helpers.course.checks.lab05.common import IGNORED, lab
 from helpers.course.checks.lab05.model import course_gpt
 from helpers.course.checks.lab05.optimizer import _AdamW
 from helpers.course.checks.lab05.repair import _sees_the_future
-from helpers.course.checks.lab05.training import Batch, course_train
+from helpers.course.checks.lab05.training import OTHER, Batch, course_train
 from helpers.course.checks.lab05.windows import pack_windows
-from helpers.course.checks.trial import NOTHING, Trial
+from helpers.course.checks.trial import ERROR, NOTHING, Trial
 
-LONGEST = 512  # tokens of a window in which an entry is measured
+WINDOW = 256  # tokens of a window in which an entry is measured, as in the lab's chart
+DRAWS = 100  # batches, to see what an entry trains on
 GRACE = 15.0  # seconds for making a model and a last evaluation, beside the time for training
 
 
 def _entry(
     stories: Sequence[Tensor], V: int, end: int, seconds: float, device: Any
 ) -> tuple[nn.Module, list]:
-    kept, read = pack_windows(stories[:32], end, 256), pack_windows(stories[32:], end, 256)
+    kept = pack_windows(stories[::140], end, 256)
+    read = pack_windows([story for i, story in enumerate(stories) if i % 140], end, 256)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         model = course_gpt(V, 3, 128, 4, 2).to(device)
@@ -56,14 +61,113 @@ def nats(model: nn.Module, windows: Batch, rows: int = 8) -> float:
     return total
 
 
+class _Parts:
+    """What an entry hands to its loop, and where it moves modules, noted while it is at work.
+
+    Attributes:
+        moved: the devices that modules were moved to.
+        given: the arguments of the loop by name; empty where ``entry`` has a loop of its own.
+    """
+
+    NAMES = ("model", "optimizer", "next_batch", "evaluate")
+
+    def __init__(self, answer: Any) -> None:
+        self.moved: list[str] = []
+        self.given: dict[str, Any] = {}
+        self.world = getattr(answer, "__globals__", {})
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        move, name = nn.Module.to, "course_train" if self.world is globals() else "train"
+        loop = self.world.get(name)
+
+        def to(module: nn.Module, *arguments: Any, **named: Any) -> nn.Module:
+            self.moved += map(str, [*arguments, *named.values()])
+            return move(module, *arguments, **named)
+
+        def train(*arguments: Any, **named: Any) -> Any:
+            self.given = dict(zip(self.NAMES, arguments, strict=False)) | named
+            return loop(*arguments, **named)
+
+        if callable(loop):
+            self.world[name] = train
+        try:
+            with mock.patch.object(nn.Module, "to", to):
+                yield
+        finally:
+            if callable(loop):
+                self.world[name] = loop
+
+
+def _reads_well(trial: Trial, parts: _Parts, n: int, end: int, given: str) -> None:
+    """The model is on the device, and is measured on stories that it is not trained on."""
+    trial.holds(
+        OTHER in parts.moved,
+        "the model goes to the device",
+        "GPT(...).to(device), before the optimizer is made: on a CPU nobody notices that it is "
+        "missing.",
+        given=f"{given}, device = {OTHER!r}",
+        got=sorted(set(parts.moved)),
+    )
+    if not all(callable(parts.given.get(name)) for name in ("next_batch", "evaluate")):
+        return
+
+    def words(tokens: Tensor) -> set[int]:
+        """Those that only one story has."""
+        return set(tokens.unique().tolist()) - {0, end}
+
+    watched: set[int] = set()
+
+    def note(module: nn.Module, tokens: tuple) -> None:
+        if isinstance(module, nn.Embedding):
+            watched.update(words(tokens[0]))
+
+    batches = []
+    for _ in range(DRAWS):
+        hint = "It is called as often as training needs: batches must not run out."
+        batches.append(trial.run(parts.given["next_batch"], given="next_batch()", hint=hint))
+        fine = isinstance(batches[-1], tuple | list) and isinstance(batches[-1][0], Tensor)
+        hint = "next_batch() hands back a pair (inputs, targets)."
+        trial.holds(fine, "it draws batches", hint, got=batches[-1])
+    hook = nn.modules.module.register_module_forward_pre_hook(note)
+    try:
+        model = parts.given["model"]
+        trial.run(lambda: parts.given["evaluate"](model), given="evaluate(model)")
+    finally:
+        hook.remove()
+    trained = set().union(*(words(batch[0]) for batch in batches))
+    trial.holds(
+        not trained & watched,
+        "what is held back is not trained on",
+        "The stories that evaluate measures must be missing from those that next_batch draws from, "
+        "or the best weights are those that know the training text best.",
+        given=given,
+        got=f"{len(trained & watched)} of {n} stories are in both",
+    )
+    some = batches[0][0]
+    trial.holds(
+        len(trained | watched) > 0.8 * n or not all(same(some, x) for x, _ in batches[1:]),
+        "batches differ",
+        "next_batch draws other windows in each call: draw the rows inside of it.",
+        given=given,
+        got=f"the same {len(trained)} of {n} stories in each of {DRAWS} batches",
+    )
+
+
 @lab.task(_entry)
 def entry(trial: Trial) -> None:
-    V, end, n, seconds = 16, 15, 80, 0.5
-    stories = [trial.integers(3, 4, trial.integer(10, 40)) for _ in range(n)]
-    given = f"{n} short stories of one word, V = {V}, end = {end}, {seconds} s, on the CPU"
-    with torch.random.fork_rng(devices=[]):
+    n, seconds = 160, 0.5
+    V, end = n + 2, n + 1
+    stories = []
+    for i in range(1, n + 1):  # the word 0 again and again, and now and then a word of its own
+        stories.append(torch.zeros(trial.integer(10, 40), dtype=torch.long))
+        stories[-1][:: trial.integer(5, 10)] = i
+    given = f"{n} short stories of two words, V = {V}, end = {end}, {seconds} s"
+    hint = f"{ERROR} It may use only what it is given: stories, V, end, seconds and device."
+    parts = _Parts(trial.answer)
+    with torch.random.fork_rng(devices=[]), parts.noted():
         began = time.monotonic()
-        got = trial.call(stories, V, end, seconds, "cpu", given=given)
+        got = trial.call(stories, V, end, seconds, OTHER, given=given, hint=hint)
         took = time.monotonic() - began
     pair = isinstance(got, tuple | list) and len(got) == 2 and isinstance(got[0], nn.Module)
     hint = NOTHING if got is None else "return model, history."
@@ -97,6 +201,8 @@ def entry(trial: Trial) -> None:
         got=f"{cost:.2f} nats a target",
         expected=f"below log V = {math.log(V):.2f}",
     )
+    with torch.random.fork_rng(devices=[]):
+        _reads_well(trial, parts, n, end, given)
 
 
 def leaderboard(
@@ -117,7 +223,7 @@ def leaderboard(
     if made is entry.fallback:
         print("○ The leaderboard waits for your own entry of task 8.")
         return
-    windows = pack_windows(stories, end, LONGEST)
+    windows = pack_windows(stories, end, WINDOW)
     few = windows[0][:2, :24]
     try:
         if took > seconds + GRACE:
@@ -129,5 +235,5 @@ def leaderboard(
     except Exception as error:
         print(
             "No number for the leaderboard: the model does not read tokens (B, T) of windows of "
-            f"up to {LONGEST} tokens ({type(error).__name__}: {error})."
+            f"up to {WINDOW} tokens ({type(error).__name__}: {error})."
         )

@@ -19,6 +19,7 @@ from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
 
 MASK = see(9, "The future is not to be looked at")
+DEVICE = "What you make, such as a mask, is made where x is: device=x.device."
 GATED = see(11, "The feed-forward layer")
 
 
@@ -92,6 +93,8 @@ class _Attention(nn.Module):
             )
         if flaw == "all":
             mask = torch.ones_like(mask)
+        if flaw == "both":
+            mask = mask.tril(S - T)
         scale = 1.0 if flaw == "scale" else self.K**-0.5
         heads = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=scale)
         mixed = heads.flatten(1, 2).view(x.shape) if flaw == "glue" else heads.transpose(1, 2)
@@ -109,6 +112,7 @@ _FLAWS = {
     "values": "Values are not turned: a position says where to look, not what is found there.",
     "all": f"Nobody sees the future: without a mask it is causal. {MASK}",
     "unmasked": "The mask that was handed over takes the place of the causal one.",
+    "both": "The mask that was handed over is used as it is, and no causal one beside it.",
     "scale": "Scores are divided by the root of K, which F.scaled_dot_product_attention does.",
     "glue": "The heads of a token stand side by side: exchange H and T before you flatten.",
     "output": "The last map, output, mixes the heads.",
@@ -184,6 +188,8 @@ def GroupedAttention(trial: Trial) -> None:
     apart = torch.ones(2, 1, T, T, dtype=torch.bool).tril()
     apart[:, :, T // 2 :, : T // 2] = False
     agree("a mask is used as it is", apart, [T], f"{given}, a mask that keeps two halves apart")
+    free = trial.integers(0, 2, 2, 1, T, T).bool() | torch.eye(T, dtype=torch.bool)
+    agree("a mask is used as it is", free, [T], f"{given}, a mask that lets some places look ahead")
     cache = agree(
         "reading with a cache, token by token, is reading the whole",
         None,
@@ -205,6 +211,17 @@ def GroupedAttention(trial: Trial) -> None:
         [3, T - 3],
         f"{given}, three tokens and then {T - 3} with one cache",
     )
+    far, caches = x.to("meta"), (Cache(), Cache())
+
+    def read_far(module: nn.Module, cache: Cache) -> None:
+        module.to("meta")(far)
+        for piece in far.split([T - 2, 2], 1):
+            module(piece, None, cache)
+
+    read_far(ours, caches[0])  # what torch loads for it is not the student's time
+    given = f'{given}, all on the device "meta"'
+    trial.run(lambda: read_far(mine, caches[1]), given=given, hint=DEVICE)
+    trial.holds(True, "on any device", DEVICE)
 
 
 class _Block(nn.Module):
@@ -266,14 +283,15 @@ def ParallelBlock(trial: Trial) -> None:
         "Attributes norm (Norm), attention (GroupedAttention), gate, up, down. The hidden width is "
         "that of task 1, so that all matrices together have at most 12 D^2 weights.",
     )
-    for D_, H_, G_ in ((64, 4, 1), (96, 4, 4)):
+    for D_, H_, G_ in ((32, 4, 1), (96, 4, 4)):
         width = gate_width(D_, H_, G_)
         made = trial.call(D_, H_, G_, given=f"ParallelBlock({D_}, {H_}, {G_})")
         trial.equals(
             tuple(made.gate.weight.shape),
             (width, D_),
             "the hidden width follows D, H and G",
-            "The width of task 1, with K = D / H and for any D, H and G.",
+            "The width of task 1, with K = D / H and for any D, H and G: rounded down, so that the "
+            "matrices never have more than 12 D^2 weights.",
             given=f"ParallelBlock({D_}, {H_}, {G_}): the shape of gate.weight",
         )
     mine.double().load_state_dict(ours.state_dict())

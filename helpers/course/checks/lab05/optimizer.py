@@ -34,11 +34,16 @@ class _AdamW:
     @torch.no_grad()
     def step(self) -> None:
         flaw, n = self.flaw, self.steps + 1
-        self.steps += flaw != "always the first"
+        self.steps += flaw not in ("always the first", "counts parameters")
         b1, b2 = self.betas[::-1] if flaw == "betas" else self.betas
         for p, m, v in zip(self.parameters, self.m, self.v, strict=True):
             if p.grad is None:
                 continue
+            if flaw == "counts parameters":
+                self.steps += 1
+                n = self.steps
+            if flaw == "new averages":
+                m, v = torch.zeros_like(m), torch.zeros_like(v)
             g = p.grad + self.decay * p if flaw == "coupled" else p.grad
             m.mul_(b1).add_(g, alpha=1.0 if flaw == "sum" else 1 - b1)
             v.mul_(b2).addcmul_(g, g if flaw != "first power" else g.sign(), value=1 - b2)
@@ -70,6 +75,10 @@ _HINTS = {
     "sum": "m is a mean: the new gradient has the weight 1 - beta1.",
     "always the first": "t counts the steps: the correction fades as the steps go on.",
     "late count": "The first step has t = 1: count before you correct.",
+    "new averages": "m and v of one step are those that the next one goes on with: "
+    "m = beta1 * m + ... makes a new tensor, and the one in self.m stays 0. Change it in place.",
+    "counts parameters": "self.steps counts the steps, not the parameters: raise it once, before "
+    "the loop.",
     "uphill": "p goes against the gradient: it is subtracted.",
 }
 
@@ -125,6 +134,12 @@ def AdamW(trial: Trial) -> None:
         mine = [p.detach().clone().requires_grad_() for p in start]
         theirs = _torchs(mine, settings, gradients)
         got = run(make, start, gradients)
+        numbers = all(bool(p.isfinite().all()) for row in got for p in row)
+        zero = "NaN is 0 / 0: the first step has t = 1, so raise self.steps before you correct."
+        trial.holds(numbers, rule, zero, given=f"{n} steps", got=got[0][0])
+        moved = any(not torch.equal(p, q) for p, q in zip(got[0], start, strict=True))
+        still = "The parameter has not moved: p = p - ... makes a new tensor. Change p in place."
+        trial.holds(moved, rule, still, given=f"{n} steps", got=got[0][0])
         given = f"{n} step{'s' * (n > 1)} on random gradients, eps = 1e-3 and decay = 0.5"
         trial.equals(got, theirs, rule, usual, slips=slips(start, gradients, n), given=given)
     start, gradients = parameters([(2,), (2,)]), [[None, trial.normal(2)]]

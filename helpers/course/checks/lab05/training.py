@@ -278,6 +278,11 @@ def train(trial: Trial) -> None:
         ([f / highest for f in before], "The factor multiplies the rate that the optimizer had."),
         ([highest, *before[:-1]], "Set the rate of a step before the step that it is for."),
         (
+            [highest * factor(share) for share in _shares(mine, ours, stale=True)],
+            "Did an evaluation come between your look at the clock and the step? Its time counts: "
+            "look again.",
+        ),
+        (
             [highest * factor(i / n) for i in range(n)],
             "The progress is a share of the time, not of the steps.",
         ),
@@ -317,19 +322,29 @@ def train(trial: Trial) -> None:
     short = _World(trial, trial.answer, HELD_OUT, every=100)
     hint = "Also with fewer steps than `every` the last weights are evaluated."
     trial.holds(len(short.evaluated) >= 1, "a short run is evaluated once", hint, given=short.given)
+    even = _World(trial, trial.answer, HELD_OUT, every=3, seconds=6.0)
+    hint = (
+        "Where the last step is a multiple of `every`, one evaluation is enough for both reasons."
+    )
+    trial.equals([row[0] for row in even.history], [3], "no step is evaluated twice", hint,
+                 given=even.given)  # fmt: skip
 
 
-def _shares(mine: _World, ours: _World) -> list[float]:
-    """The progress at the beginning of each step: time that evaluations have taken included."""
-    shares, now = [], 0.0
+def _shares(mine: _World, ours: _World, stale: bool = False) -> list[float]:
+    """The progress at the beginning of each step: time that evaluations have taken included.
+
+    Stale is a look at the clock before the evaluation that came last.
+    """
+    shares, now, seen = [], 0.0, 0.0
     for step in range(len(mine.rates)):
-        shares.append(now / mine.seconds)
-        now += mine.STEP + mine.EVALUATION * (step + 1 in ours.evaluated)
+        shares.append((seen if stale else now) / mine.seconds)
+        seen = now + mine.STEP
+        now = seen + mine.EVALUATION * (step + 1 in ours.evaluated)
     return shares
 
 
 def _best(trial: Trial, run: _World, given: str) -> None:
-    rule = "it ends with the weights that were best on held-out text"
+    rule = "it ends with the weights that were best on stories held back"
     final, best = run.model.weight.detach(), run.kept[1]
     last = run.kept[-1]
     slips = [
@@ -337,7 +352,7 @@ def _best(trial: Trial, run: _World, given: str) -> None:
         (run.kept[0], "Keep the weights whenever the value is below all those before."),
     ]
     usual = (
-        "Keep copies, w.detach().clone(), when the held-out loss is lower than ever: state_dict() "
+        "Keep copies, w.detach().clone(), when the held-back loss is lower than ever: state_dict() "
         "hands out the weights themselves, which go on changing."
     )
     if torch.equal(final, last):
@@ -351,10 +366,10 @@ def _history(trial: Trial, run: _World, wanted: list[int], given: str) -> None:
     fine = isinstance(got, list | tuple) and all(
         isinstance(row, tuple | list) and len(row) == 3 for row in got
     )
-    hint = "A list with one (step, training loss, held-out loss) for each evaluation."
+    hint = "A list with one (step, training loss, held-back loss) for each evaluation."
     trial.holds(fine, "it hands back its history", hint if got is not None else NOTHING, got=got)
     trial.equals([row[0] for row in got], wanted, "the history has the steps", hint, given=given)
     values = run.values[: len(wanted)]
-    trial.equals([row[2] for row in got], values, "the history has the held-out losses", hint)
+    trial.equals([row[2] for row in got], values, "the history has the held-back losses", hint)
     numbers = all(isinstance(row[1], float) and math.isfinite(row[1]) for row in got)
     trial.holds(numbers, "the history has the training losses as numbers", hint, got=got)

@@ -19,7 +19,7 @@ def pack_windows(stories: Sequence[Tensor], end: int, T: int, flaw: str = "") ->
     """inputs and targets, (N, T) each; ``flaw`` names a known slip, which then is made."""
     inputs: list[Tensor] = []
     targets: list[Tensor] = []
-    room = 0
+    rooms: list[int] = []  # left in each window
     for story in stories:
         sides = [story.new_tensor([end]), story, story.new_tensor([end])]
         text = torch.cat(sides[flaw == "no beginning" : 2 if flaw == "no end" else 3])
@@ -27,14 +27,18 @@ def pack_windows(stories: Sequence[Tensor], end: int, T: int, flaw: str = "") ->
             x, y = text[:-1][i : i + T], text[1:][i : i + T]
             if flaw == "inputs as targets":
                 y = x
-            full = len(x) >= room if flaw == "strict" else len(x) > room
-            if full or flaw == "one a window" or not inputs:
+            least = len(x) + (flaw == "strict")
+            open_ones = range(len(rooms)) if flaw == "first fit" else range(len(rooms))[-1:]
+            n = next((n for n in open_ones if rooms[n] >= least), len(rooms))
+            if flaw == "one a window" or n == len(rooms):
                 inputs.append(torch.full((T,), 0 if flaw == "zeros" else end))
                 targets.append(torch.full((T,), end if flaw == "padding counts" else IGNORED))
-                room = T
-            inputs[-1][T - room : T - room + len(x)] = x
-            targets[-1][T - room : T - room + len(y)] = y
-            room -= len(x)
+                rooms.append(T)
+                n = len(rooms) - 1
+            first = T - rooms[n]
+            inputs[n][first : first + len(x)] = x
+            targets[n][first : first + len(y)] = y
+            rooms[n] -= len(x)
             if flaw == "cut off":
                 break
     return torch.stack(inputs), torch.stack(targets)
@@ -50,16 +54,32 @@ _HINTS = {
     "strict": "A piece that just fills the window still fits.",
     "zeros": "What is left of a window is filled with end as inputs.",
     "padding counts": "A place that was only filled up predicts nothing: its target is -100.",
+    "first fit": "Only the last window is open: an earlier one that has room stays as it is.",
     "cut off": "The rest of a story that is longer than T is not lost: it is a further piece.",
 }
+
+
+STREAM = (
+    "A piece that does not fit as a whole begins a new window: no story is cut because a window "
+    "ends. What is left of the old one stays empty."
+)
+
+
+def _stream(stories: Sequence[Tensor], end: int, T: int) -> Windows:
+    """The slip of one endless text, cut wherever a window ends."""
+    row = torch.cat([torch.cat([story.new_tensor([end]), story]) for story in stories])
+    sides = row, torch.cat([row[1:], row.new_tensor([end])])
+    filled = [torch.full((-len(row) % T,), value) for value in (end, IGNORED)]
+    inputs, targets = (torch.cat(pair).view(-1, T) for pair in zip(sides, filled, strict=True))
+    return inputs, targets
 
 
 @lab.task(pack_windows)
 def pack(trial: Trial) -> None:
     usual = (
         "For each story: end, the story, end. Inputs are all but the last of these, targets all "
-        "but the first; cut both into pieces of T, and put each piece where it still fits, or "
-        "at the beginning of a new window."
+        "but the first; cut both into pieces of T. A piece goes as a whole into the last window, "
+        "behind what is there, or at the beginning of a new one."
     )
 
     def try_on(stories: list[Tensor], end: int, T: int, rule: str, given: str) -> None:
@@ -73,6 +93,7 @@ def pack(trial: Trial) -> None:
                 (pack_windows(stories, end, T, flaw)[i], hint) for flaw, hint in _HINTS.items()
             ]
             where = f"{given}: {name}"
+            slips.append((_stream(stories, end, T)[i], STREAM))
             trial.equals(got[i], expected[i], f"{rule}: {name}", usual, slips=slips, given=where)
 
     texts = [torch.tensor(story) for story in ([1, 2], [3, 4, 5], [6], [7, 8])]
@@ -128,3 +149,8 @@ def story_mask(trial: Trial) -> None:
     try_on(inputs, 3, "any rows", f"inputs {describe(inputs)}, end = 3")
     inputs = trial.integers(0, 3, 2, 6)
     try_on(inputs, 5, "a row that goes on with an old story", f"inputs {describe(inputs)}, end = 5")
+    hint = "What you make, such as a causal mask, is made where inputs are: device=inputs.device."
+    given = 'inputs on the device "meta"'
+    got = trial.run(lambda: trial.answer(inputs.to("meta"), 5), given=given, hint=hint)
+    there = isinstance(got, Tensor) and got.device.type == "meta"
+    trial.holds(there, "on any device", hint, given=given, got=getattr(got, "device", got))

@@ -1,15 +1,16 @@
-"""Checks of lab 05, task 9: writing with a cache, and measuring time."""
+"""Checks of lab 05, task 9: writing with a cache."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+from unittest import mock
 
 import torch
 from torch import Tensor, nn
 
-from helpers.course.checks.lab05.common import fill, lab, seeded
+from helpers.course.checks.lab05.common import OnHost, fill, lab, on_host, seeded
 from helpers.course.checks.lab05.model import Cache, course_gpt
 from helpers.course.checks.trial import NOTHING, TENSOR, Trial
 
@@ -20,7 +21,9 @@ def _write(
     temperature: float = 1.0, cached: bool = True, flaw: str = "",
 ) -> Tensor:  # fmt: skip
     text = prompt
-    caches = [Cache() for _ in model.blocks] if cached else None
+    caches = [Cache() for _ in model.blocks] if cached or flaw == "kept" else None
+    if caches and flaw == "shared":
+        caches = caches[:1] * len(caches)
     read = text
     for _ in range(length):
         logits = model(read[None], None, caches)[0, 0 if flaw == "first" else -1]
@@ -31,6 +34,31 @@ def _write(
         text = torch.cat([text, new.to(text.device)])
         read = text[-1:] if cached else text
     return text
+
+
+@contextmanager
+def _a_device_apart() -> Iterator[None]:
+    """In here what .cpu() gives computes with nothing else until .to has moved it back.
+
+    So on any machine a program meets what it meets on a GPU.
+    """
+    draw, move = torch.multinomial, Tensor.to
+
+    def on_cpu(p: Tensor, *arguments: Any, **named: Any) -> Tensor:
+        if not isinstance(p, OnHost):
+            raise RuntimeError("Expected a 'cuda' device type for generator but found 'cpu'")
+        return draw(p, *arguments, **named)
+
+    def to(x: Tensor, *arguments: Any, **named: Any) -> Tensor:
+        by_name = [*arguments, *named.values()][:1] == ["cpu"]
+        return on_host(x) if by_name and not isinstance(x, OnHost) else move(x, *arguments, **named)
+
+    with (
+        mock.patch.object(torch, "multinomial", on_cpu),
+        mock.patch.object(Tensor, "to", to),
+        mock.patch.object(Tensor, "cpu", on_host),
+    ):
+        yield
 
 
 @lab.task(_write)
@@ -46,6 +74,8 @@ def write(trial: Trial) -> None:
         "hot": "The logits are divided by the temperature, not multiplied.",
         "plain": "The temperature is not used: softmax(logits / temperature).",
         "likeliest": "Draw from the distribution: torch.multinomial(p, 1, generator=generator).",
+        "shared": "One Cache() for each block: [Cache()] * L is one cache, L times.",
+        "kept": "With cached=False the model is called without caches.",
         "first": "The next token comes from the logits of the last token that was read.",
     }
     usual = (
@@ -121,49 +151,11 @@ def write(trial: Trial) -> None:
     trial.call(model, prompt, 3, torch.Generator().manual_seed(seed), given="3 tokens")
     hint = "with torch.no_grad(): or the graph of the whole text stays in memory."
     trial.holds(not any(kept), "nothing is kept for gradients", hint)
-
-
-def _seconds_of(
-    action: Callable[[], Any], repeats: int = 3, clock: Callable[[], float] = time.perf_counter
-) -> float:
-    action()
-    found = []
-    for _ in range(repeats):
-        began = clock()
-        action()
-        found.append(clock() - began)
-    return min(found)
-
-
-@lab.task(_seconds_of)
-def seconds_of(trial: Trial) -> None:
-    for repeats in (3, 1, 4):
-        lasting = [float(x) for x in trial.integers(3, 9, repeats + 20).tolist()]
-        lasting[0] = 50.0  # the first call warms up
-        if repeats > 1:  # the shortest is neither the first call nor the last
-            lasting[2 if repeats == 3 else 1] = 2.5
-        now, calls = [1000.0], [0]
-
-        def action(now=now, calls=calls, lasting=lasting) -> None:
-            now[0] += lasting[calls[0]]
-            calls[0] += 1
-
-        given = f"repeats = {repeats}; the calls last {lasting[: repeats + 1]} s"
-        got = trial.call(action, repeats, lambda now=now: now[0], given=given)
-        timed = lasting[1 : repeats + 1]
-        slips = [
-            (min(lasting[:repeats]), "The first call is a warm-up and is not among the repeats."),
-            (lasting[0], "The first call only warms up: time those after it."),
-            (sum(timed), "The shortest of the repeats, not all of them together."),
-            (sum(timed) / repeats, "The shortest, not the mean: others disturb, nobody helps."),
-            (max(timed), "The shortest: what disturbs only makes it longer."),
-            (timed[-1], "Time each of the repeats, and hand back the shortest."),
-        ]
-        usual = (
-            "Call action once; then `repeats` times: read the clock, call it, read the clock "
-            "again. The smallest difference comes back."
-        )
-        rule = "the shortest of the repeats after a warm-up"
-        trial.equals(got, min(timed), rule, usual, slips=slips, given=given)
-        rule = "one warm-up and the repeats"
-        trial.equals(calls[0], repeats + 1, rule, usual, given=f"{given}: number of calls")
+    given = "a model on another device than the generator, 3 tokens"
+    hint = (
+        "The generator lives on the CPU: hand multinomial p.cpu(), and bring the token that it "
+        "draws back, new.to(text.device)."
+    )
+    with _a_device_apart():
+        trial.call(model, prompt, 3, torch.Generator().manual_seed(seed), given=given, hint=hint)
+    trial.holds(True, "on any device", hint)
