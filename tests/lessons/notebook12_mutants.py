@@ -57,6 +57,29 @@ MUTANTS = [
         "self.last = self.norm = norm",
         "look for these",
     ),
+    Mutant(
+        "MyGPT",
+        "added twice",
+        "x = block(x, causal=True)",
+        "x = x + block(x, causal=True)",
+        "adds to the stream by itself",
+    ),
+    Mutant(
+        "MyGPT",
+        "a norm after each block",
+        "        x = self.norm(x)\n",
+        "            x = self.norm(x)\n",
+        "inside the loop",
+    ),
+    Mutant(
+        "MyGPT",
+        "the norm before the blocks",
+        "        for block in self.blocks:\n            x = block(x, causal=True)\n"
+        "        x = self.norm(x)\n",
+        "        x = self.norm(x)\n        for block in self.blocks:\n"
+        "            x = block(x, causal=True)\n",
+        "stands after the blocks",
+    ),
     # gpt2_form
     Mutant("gpt2_form", "the exact GELU", 'partial(F.gelu, approximate="tanh")', "F.gelu", "exact"),
     Mutant("gpt2_form", "ReLU", 'partial(F.gelu, approximate="tanh")', "F.relu", "not ReLU"),
@@ -145,6 +168,20 @@ MUTANTS = [
         "model(window)[:, :-1]",
         "cannot read T + 1",
     ),
+    Mutant(
+        "next_token_loss",
+        "without a gradient",
+        "logits.flatten(0, 1)",
+        "logits.detach().flatten(0, 1)",
+        "needs this loss's gradient",
+    ),
+    Mutant(
+        "next_token_loss",
+        "no_grad",
+        "    logits = model(window[:, :-1])",
+        "    with torch.no_grad():\n        logits = model(window[:, :-1])",
+        "needs this loss's gradient",
+    ),
     # leak
     Mutant("leak", "a tensor", ".max().item()", ".max()", "one plain number"),
     Mutant("leak", "in place", "tokens.clone()", "tokens", "changed in place"),
@@ -175,6 +212,9 @@ MUTANTS = [
     ),
     Mutant("leak", "no absolute value", ".abs()", "", "A logit that falls"),
     Mutant("leak", "a tensor of them", ".abs().max().item()", ".abs()", "one plain number"),
+    Mutant("leak", "one position", "[:, :t].abs", "[:, t - 1].abs", "*all* positions before t"),
+    Mutant("leak", "the first text", "[:, :t].abs", "[0, :t].abs", "*all* positions before t"),
+    Mutant("leak", "both", "[:, :t].abs", "[0, t - 1].abs", "*all* positions before t"),
     # small_start
     Mutant(
         "small_start",
@@ -229,6 +269,20 @@ MUTANTS = [
         "std=usual)",
         "std=usual / (2 * L) ** 0.5)",
         "Only what writes",
+    ),
+    Mutant(
+        "small_start",
+        "learned positions only",
+        "    for part in model.modules():",
+        "    nn.init.normal_(model.positions.weight, std=usual)\n    for part in model.modules():",
+        "no learned positions",
+    ),
+    Mutant(
+        "small_start",
+        "the output left",
+        "if isinstance(part, (nn.Embedding, nn.Linear)):",
+        "if isinstance(part, (nn.Embedding, nn.Linear)) and part is not model.output:",
+        "This is model.output",
     ),
     # count_parameters
     Mutant("count_parameters", "no positions", "T * D + ", "", "positions are missing"),
@@ -311,6 +365,7 @@ MUTANTS = [
         "modern_block", "no width", "FeedForward(D, 4 * D, ", "FeedForward(D, ", "in this order"
     ),
     Mutant("modern_block", "the whole width", "D // H", "D", "width of a head"),
+    Mutant("modern_block", "the number of heads", "D // H", "H", "width of a head"),
     # modern_form
     Mutant("modern_form", "tied", ", output=nn.Linear(D, V, bias=False)", "", "matrix of its own"),
     Mutant("modern_form", "a bias", ", bias=False", "", "bias=False"),

@@ -27,16 +27,19 @@ BLOCK = {"PreNormBlock", "MultiHeadAttention", "FeedForward", "RMSNorm", "Rotary
 
 def _logits(
     model: Any, tokens: Tensor, *, causal: bool = True, norm: bool = True, first: int = 0,
-    deep: bool = True, tied: bool = False,
+    deep: bool = True, tied: bool = False, twice: bool = False, norms: str = "end",
 ) -> Tensor:  # fmt: skip
     """What ``MyGPT.forward`` gives, or would give with a slip."""
     x = model.embedding(tokens)
     if model.positions is not None and first >= 0:
         x = x + model.positions(torch.arange(tokens.shape[1]) + first)
+    x = model.norm(x) if norms == "first" else x
     read = x
     for block in model.blocks:
-        x = block(x if deep else read, causal=causal)
-    x = model.norm(x) if norm else x
+        added = x if twice else 0
+        x = added + block(x if deep else read, causal=causal)
+        x = model.norm(x) if norms == "each" else x
+    x = model.norm(x) if norm and norms == "end" else x
     if model.output is None or tied:
         return x @ model.embedding.weight.T
     return model.output(x)
@@ -52,6 +55,15 @@ _FORWARD = [
     (partial(_logits, first=1), "The first token stands at position 0."),
     (partial(_logits, first=-1), "Without the positions, x knows nothing of the order."),
     (partial(_logits, deep=False), "Each block reads what the block before it handed on."),
+    (
+        partial(_logits, twice=True),
+        "The block adds to the stream by itself: x = block(x, ...), not x + block(x, ...).",
+    ),
+    (partial(_logits, norms="each"), "One norm after the *last* block: is it inside the loop?"),
+    (
+        partial(_logits, norms="first"),
+        "The last norm stands after the blocks; each block brings its own.",
+    ),
     (partial(_logits, tied=True), "There is an output of its own here: use it."),
     (
         lambda model, tokens: _logits(model, tokens).softmax(-1),
@@ -249,7 +261,7 @@ def next_token_loss(trial: Trial) -> None:
         ),
     ]
     hint = "Inputs are window[:, :-1], targets lie one step on; flatten both for cross_entropy."
-    table = trial.normal(7, 7)
+    table = trial.normal(7, 7).requires_grad_()
     read: list[int] = []
 
     def model(tokens: Tensor) -> Tensor:
@@ -264,13 +276,15 @@ def next_token_loss(trial: Trial) -> None:
             own.next_token_loss, model, window, rule=rule, hint=hint, slips=slips, given=given
         )
         read.clear()
-        trial.call(model, window, given=given)
+        value = trial.call(model, window, given=given)
         last = (
             "The last token of the window is a target only: a model with T learned positions "
             "cannot read T + 1 tokens."
         )
         shown = {"got": max(read), "expected": T, "given": given}
         trial.holds(max(read) <= T, "the model reads T tokens at a time", last, **shown)
+        free = "Without no_grad, detach or .item(): the training needs this loss's gradient."
+        trial.holds(value.requires_grad, "a model can be trained with it", free, given=given)
 
 
 @turns.task(own.leak)
@@ -291,6 +305,11 @@ def leak(trial: Trial) -> None:
         moved = (tokens != original).flip(1).cumsum(1).flip(1)[:, :, None]
         return -3.0 * (moved > 0).double().expand(B, T, V)
 
+    def far(tokens: Tensor) -> Tensor:
+        logits = torch.zeros(B, T, V, dtype=torch.double)
+        logits[-1, 0] = F.one_hot(tokens[-1, -1], V).double()
+        return logits
+
     before = (
         "Position t reads token t, so it may move. Which positions must not? And which tokens are "
         "changed?"
@@ -310,6 +329,11 @@ def leak(trial: Trial) -> None:
             trial.holds(right, words, hint, got=got, expected=expected, **look)
         got = _number(trial.call(sinking, original, t, V, **look, hint=size), trial)
         trial.holds(got == 3, "the largest move, up or down", size, got=got, expected="3", **look)
+    look = {"given": f"{B} texts of {T} tokens, t = 3; the first position of the last text leaks"}
+    everywhere = "Look at *all* positions before t, of all texts, and take the largest change."
+    got = _number(trial.call(far, original, 3, V, **look, hint=everywhere), trial)
+    rule = "all positions before t, in every text"
+    trial.holds(got > 0.5, rule, everywhere, got=got, expected="1 or so", **look)
 
 
 def _number(value: Any, trial: Trial) -> float:
@@ -369,8 +393,17 @@ def small_start(trial: Trial) -> None:
         trial.holds(abs(got / wanted - 1) < 0.06, rule, words or hint, **shown)
         _drawn_normally(trial, tensor, f"{given}: {name}")
     bare = own.modern_form(V, L, D, 4)
-    none = "Where a linear map has no bias, as in section 9, part.bias is None: ask before."
-    trial.call(bare, given="a model whose linear maps have no biases", hint=none)
+    none = (
+        "Where a linear map has no bias, as in section 9, part.bias is None: ask before. This "
+        "model has no learned positions, but an output of its own: go through model.modules()."
+    )
+    given = "a model in section 9's form, without biases and learned positions"
+    trial.call(bare, given=given, hint=none)
+    assert bare.output is not None
+    got = bare.output.weight.std().item()
+    rule = "all linear maps are drawn, an output of its own as well"
+    shown = {"got": round(got, 4), "expected": round(usual, 4), "given": given}
+    trial.holds(abs(got / usual - 1) < 0.06, rule, f"This is model.output. {hint}", **shown)
 
 
 def _drawn_normally(trial: Trial, weight: Tensor, given: str) -> None:
@@ -489,7 +522,7 @@ def _modern_variant(D: int, H: int, activation: Any, positions: Any, block: Any)
 
 @turns.task(own.modern_block, uses={*BLOCK, "squared_relu"})
 def modern_block(trial: Trial) -> None:
-    D, H = 16, 4
+    D, H = 16, 2  # D // H is neither H nor D
     given = f"D = {D}, H = {H}"
     width = (
         "RotaryPositions takes the width of a head, D // H; qk_norm= the class RMSNorm, not an "
