@@ -104,7 +104,7 @@ def write(trial: Trial) -> None:
         )  # fmt: skip
         reads = list(seen)
         right = _write(model, start, length, torch.Generator().manual_seed(seed), temperature)
-        slips = [
+        slips = (  # made only where the answer is wrong
             (
                 _write(
                     model, start, length, torch.Generator().manual_seed(seed), temperature,
@@ -113,7 +113,7 @@ def write(trial: Trial) -> None:
                 hint,
             )
             for flaw, hint in flaws.items()
-        ]  # fmt: skip
+        )  # fmt: skip
         if cached and sum(reads) > len(start) + length:
             hint = (
                 "With a cache the model reads the prompt once, and then each new token alone: what "
