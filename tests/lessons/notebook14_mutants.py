@@ -44,6 +44,13 @@ MUTANTS = [
     Mutant(
         "top_k", "sorted", "kept / kept.sum()", "p[best] / p[best].sum()", "hand back V numbers"
     ),
+    Mutant(
+        "top_k",
+        "all that are as likely",
+        "    kept = torch.zeros_like(p)\n    kept[best] = p[best]\n",
+        "    kept = torch.where(p >= p[best[-1]], p, 0)\n",
+        "by their rank",
+    ),
     Mutant("top_k", "made alike", "kept[best] = p[best]", "kept[best] = 1.0", "their proportions"),
     # top_p
     Mutant(
@@ -92,6 +99,49 @@ MUTANTS = [
     Mutant("verify", "absolute", "(p - q).clamp(min=0)", "(p - q).abs()", "not the absolute value"),
     Mutant("verify", "from p", "missing / missing.sum(-1, keepdim=True)", "p", "not from p again"),
     Mutant("verify", "one sum for all", "-1, keepdim=True", "", "a sum of its own"),
+    # one_round
+    Mutant(
+        "one_round",
+        "p again",
+        "int(draw(residual))",
+        "int(draw(p_x))",
+        "not from p again",
+    ),
+    Mutant(
+        "one_round",
+        "goes on after a rejection",
+        "            return [*new, int(draw(residual))]\n        new.append(x)",
+        "            x = int(draw(residual))\n        new.append(x)",
+        "the round ends",
+    ),
+    Mutant(
+        "one_round",
+        "leaves the rejected one out and goes on",
+        "            return [*new, int(draw(residual))]\n",
+        "            continue\n",
+        "the round ends",
+    ),
+    Mutant("one_round", "no replacement", "[*new, int(draw(residual))]", "new", "is replaced"),
+    Mutant("one_round", "no one more", "[*new, int(draw(p[-1]))]", "new", "one more token"),
+    Mutant("one_round", "one more of the draft", "draw(p[-1])", "draw(p[-2])", "*last* row of p"),
+    Mutant("one_round", "turned round", ">= accept[x]", "< accept[x]", "*below* accept[x]"),
+    Mutant(
+        "one_round",
+        "a generator of its own",
+        "torch.rand((), generator=generator)",
+        "torch.rand(())",
+        "that is handed in",
+    ),
+    Mutant(
+        "one_round",
+        "no chance",
+        "torch.rand((), generator=generator) >= accept[x]",
+        "accept[x] < 0.45",
+        "each time",
+    ),
+    Mutant(
+        "one_round", "only the replacement", "[*new, int(draw(res", "[int(draw(res", "before it"
+    ),
     # induction_score
     Mutant("induction_score", "the same token", "t - n + 1]", "t - n]", "on the same token"),
     Mutant("induction_score", "the one before", "t - n + 1]", "t - n - 1]", "the token before"),
@@ -159,6 +209,19 @@ def cached_attention(q, k, v, K, V):
 def verify(p, q):
     both = torch.minimum(p, q)
     return both / q, (p - both) / (1 - both.sum(-1, keepdim=True))
+""",
+    ),
+    Rewrite(
+        "one_round",
+        "all chances at once",
+        """
+def one_round(drafted, p, q, generator):
+    accept, residual = verify(p[:-1], q)
+    x = torch.tensor(drafted)
+    passed = torch.rand(len(x), generator=generator) < accept[torch.arange(len(x)), x]
+    n = int(passed.long().cumprod(0).sum())
+    rows = torch.cat([residual, p[-1:]])
+    return drafted[:n] + torch.multinomial(rows[n], 1, generator=generator).tolist()
 """,
     ),
     Rewrite(

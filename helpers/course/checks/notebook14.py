@@ -1,4 +1,4 @@
-"""Your turn with a GPT that writes: a beam, three rules, a cache, drafts, and a score of heads."""
+"""Your turn with a GPT that writes: a beam, rules, a cache, drafts, a score of heads."""
 
 from __future__ import annotations
 
@@ -202,6 +202,13 @@ def top_k(trial: Trial) -> None:
     p = torch.tensor([0.1, 0.5, 0.1, 0.3], dtype=torch.double)
     look = {"hint": hint, "slips": slips}
     trial.agrees(_top_k, p, 2, rule="it gives what the pencil gives", **look)
+    kept = trial.call(p, 3, given="p = (0.1, 0.5, 0.1, 0.3), k = 3", hint=hint)
+    words = (
+        "Two tokens are alike here, and only one of them has room: take tokens by their rank, not "
+        "all that are as likely as the k-th."
+    )
+    rule = "k tokens stay where two are alike"
+    trial.equals(int((kept > 0).sum()), 3, rule, words, given="p = (0.1, 0.5, 0.1, 0.3), k = 3")
     drawn = trial.normal(12).softmax(-1)
     k = trial.integer(2, 9)
     trial.agrees(_top_k, drawn, k, rule="it is right for any distribution", **look)
@@ -368,9 +375,9 @@ def _verify(p: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
 
 @turns.task(_verify)
 def verify(trial: Trial) -> None:
-    hint = "keep is min(1, p/q); the residual is max(p - q, 0), divided by its sum over the tokens."
+    hint = "accept is min(1, p/q); the residual is max(p - q, 0), divided by its sum over tokens."
 
-    def keep(p: Tensor, q: Tensor) -> Tensor:
+    def accept(p: Tensor, q: Tensor) -> Tensor:
         return _verify(p, q)[0]
 
     def residual(p: Tensor, q: Tensor) -> Tensor:
@@ -381,29 +388,29 @@ def verify(trial: Trial) -> None:
         (lambda p, q: ((q / p).clamp(max=1), residual(p, q)), turned),
         (lambda p, q: _verify(q, p), turned),
         (
-            lambda p, q: (keep(p, q), residual(q, p)),
+            lambda p, q: (accept(p, q), residual(q, p)),
             "The residual holds what q gives too little of: p - q, not q - p.",
         ),
         (lambda p, q: (p / q, residual(p, q)), "A probability is at most 1: min(1, p/q)."),
         (
-            lambda p, q: (keep(p, q), (p - q).clamp(min=0)),
+            lambda p, q: (accept(p, q), (p - q).clamp(min=0)),
             "The residual is a distribution: divide it by its sum.",
         ),
         (
-            lambda p, q: (keep(p, q), (p - q).abs() / (p - q).abs().sum(-1, keepdim=True)),
+            lambda p, q: (accept(p, q), (p - q).abs() / (p - q).abs().sum(-1, keepdim=True)),
             "Where q is larger than p nothing is missing: max(p - q, 0), not the absolute value.",
         ),
         (
-            lambda p, q: (keep(p, q), p),
-            "What is refused is drawn from the residual, not from p again.",
+            lambda p, q: (accept(p, q), p),
+            "What is rejected is replaced from the residual, not from p again.",
         ),
         (
-            lambda p, q: (keep(p, q), (p - q).clamp(min=0) / (p - q).clamp(min=0).sum()),
+            lambda p, q: (accept(p, q), (p - q).clamp(min=0) / (p - q).clamp(min=0).sum()),
             "For several distributions at once, each has a sum of its own: sum(-1, keepdim=True).",
         ),
-        (lambda p, q: (residual(p, q), keep(p, q)), "The probability of keeping comes first."),
-        (keep, "Hand back both: return keep, residual."),
-        (residual, "Hand back both: return keep, residual."),
+        (lambda p, q: (residual(p, q), accept(p, q)), "The probability of accepting comes first."),
+        (accept, "Hand back both: return accept, residual."),
+        (residual, "Hand back both: return accept, residual."),
     ]
     look = {"hint": hint, "slips": slips}
     p, q = trial.normal(2, 5).softmax(-1)
@@ -415,6 +422,108 @@ def verify(trial: Trial) -> None:
     p, q = trial.normal(2, 3, 4).softmax(-1)
     rule = "it is right for several at once"
     trial.agrees(_verify, p, q, rule=rule, given="random p and q (3, 4)", **look)
+
+
+def _one_round(drafted: list[int], p: Tensor, q: Tensor, generator: torch.Generator) -> list[int]:
+    for i, x in enumerate(drafted):
+        accept, residual = _verify(p[i], q[i])
+        if torch.rand((), generator=generator) >= accept[x]:
+            return [*drafted[:i], int(torch.multinomial(residual, 1, generator=generator))]
+    return [*drafted, int(torch.multinomial(p[-1], 1, generator=generator))]
+
+
+@turns.task(_one_round)
+def one_round(trial: Trial) -> None:
+    hint = (
+        "Go through the drafts. Draw a number between 0 and 1; below accept[x] the draft is "
+        "accepted, otherwise one token from the residual ends the round. Who comes to the end of "
+        "the drafts draws one more, from p[-1]."
+    )
+    # Token 0 is rejected for certain where q and p are these, and the residual is all token 3's.
+    q = torch.tensor([0.4, 0.2, 0.3, 0.1], dtype=torch.double)
+    rejecting = torch.tensor([0.0, 0.2, 0.3, 0.5], dtype=torch.double)
+
+    def of(token: int) -> Tensor:
+        """A distribution in which one token has all; as a draft it is accepted for certain."""
+        return torch.eye(4, dtype=torch.double)[token]
+
+    def holds(
+        rule: str, drafted: list[int], p: list[Tensor], expected: list[int],
+        slips: dict[tuple[int, ...], str],
+    ) -> None:  # fmt: skip
+        qs, ps = q.repeat(len(drafted), 1), torch.stack(p)
+        for seed in range(20):
+            generator = torch.Generator().manual_seed(seed)
+            given = f"drafted = {drafted}, a generator with the seed {seed}"
+            got = trial.call(drafted, ps, qs, generator, given=given, hint=hint)
+            wrong = [(list(value), words) for value, words in slips.items()]
+            trial.equals(got, expected, rule, hint, slips=wrong, given=given)
+
+    more = "All drafts were accepted: the same pass gives one more token, drawn from p[-1]."
+    turned = "The draft is accepted if the random number is *below* accept[x]."
+    holds(
+        "three drafts that p is sure of are accepted, and one more is drawn",
+        [1, 0, 2], [of(1), of(0), of(2), of(3)], [1, 0, 2, 3],
+        {
+            (1, 0, 2): more,
+            (1, 0, 2, 2): "The one more comes from the *last* row of p, p[-1].",
+            (3,): "The drafts that were accepted belong to the new tokens.",
+            (1,): turned,
+        },
+    )  # fmt: skip
+    last = "The one more is drawn only if *all* drafts were accepted."
+    again = "What is rejected is replaced from the residual of its own position, not from p again."
+    dropped = "With the first rejection the round ends: all later drafts are dropped."
+    holds(
+        "a draft that p forbids is replaced from the residual, and the round ends",
+        [0, 1, 2], [rejecting, of(1), of(2), of(2)], [3],
+        {
+            (1,): again, (2,): again, (0,): "Token 0 has no probability in p: it is rejected.",
+            (0, 1, 2, 2): "Token 0 has no probability in p: it is rejected.",
+            (): "What is rejected is replaced: one token from the residual.",
+            (3, 1, 2, 2): dropped, (3, 1, 2): dropped, (1, 2, 2): dropped, (1, 2): dropped,
+            (3, 2): last,
+        },
+    )  # fmt: skip
+    holds(
+        "in the middle, what was accepted before it stays",
+        [1, 0, 2], [of(1), rejecting, of(2), of(2)], [1, 3],
+        {
+            (3,): "The drafts that were accepted before it belong to the new tokens.",
+            (1,): "What is rejected is replaced: one token from the residual.",
+            (1, 1): again, (1, 2): again, (1, 0, 3): "The rejected draft itself is left out.",
+            (1, 3, 2, 2): dropped, (1, 3, 2): dropped, (1, 2, 2): dropped, (1, 3, 2, 1): dropped,
+        },
+    )  # fmt: skip
+    holds(
+        "where the last draft is rejected, nothing is added to its replacement",
+        [1, 2, 0], [of(1), of(2), rejecting, of(1)], [1, 2, 3],
+        {(1, 2, 3, 1): last, (1, 2, 1): again, (1, 2, 2): again},
+    )  # fmt: skip
+    q = torch.tensor([[0.6, 0.3, 0.1]], dtype=torch.double)
+    p = torch.tensor([[0.3, 0.3, 0.4], [0.2, 0.3, 0.5]], dtype=torch.double)
+    rounds = 2_000
+    drafts = torch.multinomial(q[0], rounds, replacement=True, generator=trial.generator).tolist()
+
+    def write(many: list[int], seed: int) -> list[list[int]]:
+        generator, given = torch.Generator().manual_seed(seed), "one draft, V = 3"
+        return [trial.call([x], p, q, generator, given=given, hint=hint) for x in many]
+
+    rule = "the same seed gives the same round"
+    words = "Draw all random numbers from the generator that is handed in: generator=generator."
+    texts = write(drafts, 1)
+    trial.equals(write(drafts[:40], 1), texts[:40], rule, words, given="two generators, one seed")
+    rule, given = (
+        "the first token has the target's probabilities",
+        f"{rounds:,} rounds of one draft",
+    )
+    shares = torch.bincount(torch.tensor([int(text[0]) for text in texts]), minlength=3) / rounds
+    words = (
+        "With chance accept[x] the draft stays: compare a new random number with it each time, and "
+        "take accept and residual from verify(p[i], q[i])."
+    )
+    near = bool(((shares - p[0]).abs() < 0.045).all())  # more than four standard errors
+    trial.holds(near, rule, words, given=given, got=shares, expected=p[0])
 
 
 def _induction_score(weights: Tensor, n: int) -> Tensor:
