@@ -68,7 +68,8 @@ def test_no_figure_stands_in_the_place_of_a_curve_that_has_ended(monkeypatch, ca
     monkeypatch.setattr(live, "get_ipython", object)
     monkeypatch.setattr(live, "publish", lambda bundle, **options: bundles.append(bundle))
     assert list(live.watch(records(0))) == []
-    assert bundles == [] and "come to its end before" in capsys.readouterr().out
+    assert bundles == []
+    assert "come to its end before" in capsys.readouterr().out
 
 
 def test_a_negative_pause_is_refused_at_once():
