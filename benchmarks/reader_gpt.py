@@ -3,9 +3,9 @@
     python benchmarks/reader_gpt.py PART ... [--seeds 3]
 
 Parts: baselines (modified Kneser-Ney on the same tokens, and an LSTM with tuned rate at the time
-that the preset laptop took), laptop (three seeds), long (the preset laptop_long, about an hour,
-once), sizes (widths from 32 to 256 at the laptop's tokens), vocabulary (from 512 to 4,096 tokens)
-and copying (changes that were to make the model look back for names earlier).
+that the preset laptop took), laptop (three seeds), long (the preset laptop_long, ten times the
+steps, once), sizes (widths from 32 to 256 at the laptop's tokens), vocabulary (from 512 to 4,096
+tokens) and copying (changes that were to make the model look back for names earlier).
 
 Every run is measured on the Reader's validation stories as it goes, each read from its beginning:
 bits per byte, and the share of minimal pairs that it decides rightly

@@ -104,7 +104,7 @@ class LiveCurve:
     def caption(self) -> str:
         """What the curve shows, with its last numbers."""
         if self.last is None:
-            return "No step of training has been made."
+            return "No step of training was made: the run had come to its end before."
         last = self.losses[-max(1, len(self.losses) // 30) :]
         which = f"the mean of the last {len(last)}" if len(last) > 1 else "the last loss"
         words = (
@@ -203,7 +203,9 @@ def _watch(
         if bar is not None:
             bar.close()
         words = caption_output(f"{caption} {curve.caption()}")
-        if figure is not None:
+        if curve.last is None:
+            print(curve.caption())
+        elif figure is not None:
             figure.update(figure_output(curve.draw()), raw=True)
             line.update(words, raw=True)
         else:

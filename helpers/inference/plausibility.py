@@ -61,9 +61,10 @@ def bits_per_byte(log_probs: Sequence[Tensor], documents: Sequence[str]) -> floa
 def right_choices(
     pairs: Sequence[MinimalPair], tokenizer: Tokenizer, begin: int, scorer: Scorer
 ) -> Tensor:
-    """For each minimal pair, whether the story as it stands is the likelier: bool (N,).
+    """For each minimal pair, whether the story as it stands is the likelier: 1, 0, or 0.5 (N,).
 
-    Compared is the continuation's probability after its context.
+    Compared is the continuation's probability after its context. Where both are equally likely, as
+    for an n-gram model that sees the same last tokens, the choice is left to a coin: 0.5.
 
     Args:
         pairs: to decide.
@@ -84,4 +85,4 @@ def right_choices(
         for context, log_probs in zip(contexts, scorer(texts), strict=True)
     ]
     right, wrong = torch.tensor(of_end).view(2, -1)
-    return right > wrong
+    return (right > wrong).double() + 0.5 * (right == wrong)

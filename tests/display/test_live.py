@@ -63,6 +63,15 @@ def test_no_records_at_all(capsys):
     assert "No step" in capsys.readouterr().out
 
 
+def test_no_figure_stands_in_the_place_of_a_curve_that_has_ended(monkeypatch, capsys):
+    bundles = []
+    monkeypatch.setattr(live, "get_ipython", object)
+    monkeypatch.setattr(live, "publish", lambda bundle, **options: bundles.append(bundle))
+    assert list(live.watch(records(0))) == []
+    assert bundles == []
+    assert "come to its end before" in capsys.readouterr().out
+
+
 def test_a_negative_pause_is_refused_at_once():
     with pytest.raises(ValueError, match="every_seconds"):
         live.watch(records(3), every_seconds=-1)

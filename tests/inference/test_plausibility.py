@@ -70,7 +70,7 @@ def test_a_pair_is_decided_by_its_continuations_alone():
     ]
     begin = int(tokenizer.encode("\n"))
     found = right_choices(pairs, tokenizer, begin, OneLetter(tokenizer))
-    assert found.tolist() == [True, False, True]
+    assert found.tolist() == [1, 0, 1]
 
 
 class LikesWhatWasSaid:
@@ -90,11 +90,11 @@ def test_an_ending_is_decided_by_what_stands_before_it():
         MinimalPair("ending", "2", "he. ", " was", " was", "she was. "),
     ]
     begin = int(tokenizer.encode("\n"))
-    assert right_choices(pairs, tokenizer, begin, LikesWhatWasSaid()).tolist() == [True, False]
+    assert right_choices(pairs, tokenizer, begin, LikesWhatWasSaid()).tolist() == [1, 0]
 
 
-def test_equal_continuations_are_no_right_choice(model):
+def test_equal_continuations_are_left_to_a_coin(model):
     tokenizer = CharTokenizer.train("\nhe sat. abcd"[:V])
     pair = MinimalPair("name", "1", "he", " sat", " sat", "he")
     begin = int(tokenizer.encode("\n"))
-    assert not right_choices([pair], tokenizer, begin, partial(text_log_probs, model)).any()
+    assert right_choices([pair], tokenizer, begin, partial(text_log_probs, model)).tolist() == [0.5]

@@ -149,6 +149,13 @@ def test_a_presets_model_is_small_enough_to_be_shared(preset):
     assert options.steps * options.batch * options.length > 2e6
 
 
+def test_the_long_preset_is_the_laptop_s_model_on_ten_times_the_text():
+    short, long = PRESETS["laptop"], PRESETS["laptop_long"]
+    changed = {name for name in short if short[name] != long[name]}
+    assert changed == {"steps", "weight_decay", "warmup", "save_every"}
+    assert long["steps"] == 10 * short["steps"]
+
+
 @pytest.mark.parametrize(
     ("device", "capability", "preset"),
     [("cpu", None, "laptop"), ("mps", None, "t4"), ("cuda", (7, 5), "t4"), ("cuda", (9, 0), "gpu")],

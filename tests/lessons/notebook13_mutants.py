@@ -42,6 +42,13 @@ MUTANTS = [
         "rows[:, -1]",
         "not only the last",
     ),
+    Mutant(
+        "cut",
+        "one tensor",
+        "return rows[:, :-1], rows[:, 1:]",
+        "return rows",
+        "two tensors",
+    ),
     # train_step
     Mutant("train_step", "no zero_grad", "    optimizer.zero_grad()\n", "", "grows from step"),
     Mutant("train_step", "no step", "    optimizer.step()\n", "", "have not moved"),
@@ -78,6 +85,27 @@ MUTANTS = [
         'targets.flatten(), reduction="sum")',
         "not their sum",
     ),
+    Mutant(
+        "train_step",
+        "empties the new gradient",
+        """    optimizer.zero_grad()
+    loss.backward()
+""",
+        """    loss.backward()
+    optimizer.zero_grad()
+""",
+        "emptied after backward",
+    ),
+    Mutant(
+        "train_step", "nothing returned", "return loss.item()", "loss.item()", "Return the loss"
+    ),
+    Mutant(
+        "train_step",
+        "probabilities",
+        "F.cross_entropy(logits.flatten(0, 1)",
+        "F.cross_entropy(logits.softmax(-1).flatten(0, 1)",
+        "takes the softmax by itself",
+    ),
     # rate
     Mutant("rate", "begins at zero", "step / warmup", "(step - 1) / warmup", "the rate 0"),
     Mutant(
@@ -110,6 +138,32 @@ MUTANTS = [
         "    return min(step / warmup, (steps - step + 1) / (steps - warmup), 1.0)",
         "division by zero",
     ),
+    # train
+    Mutant(
+        "train",
+        "the rate is never set",
+        '        optimizer.param_groups[0]["lr"] = highest * rate(step, steps, warmup)\n',
+        "",
+        "set it at every step",
+    ),
+    Mutant(
+        "train",
+        "no schedule",
+        "highest * rate(step, steps, warmup)",
+        "highest",
+        "follow your schedule",
+    ),
+    Mutant(
+        "train",
+        "steps from 0",
+        "highest * rate(step, steps, warmup)",
+        "highest * rate(step - 1, steps, warmup)",
+        "has the number 1",
+    ),
+    Mutant("train", "one batch late", "windows.batch(step - 1)", "windows.batch(step)", "number 0"),
+    Mutant("train", "one batch", "windows.batch(step - 1)", "windows.batch(0)", "always the same"),
+    Mutant("train", "the last loss", "return losses", "return losses[-1:]", "of all steps"),
+    Mutant("train", "a number", "return losses", "return losses[-1]", "a list with the loss"),
     # orthogonalise
     Mutant("orthogonalise", "no norm", "G / G.norm()", "G", "by its norm first"),
     Mutant("orthogonalise", "one round", "range(rounds)", "range(1)", "several rounds"),
@@ -190,6 +244,24 @@ MUTANTS = [
         "chosen[len(context) - 1 :].sum().exp().item()",
         "its logarithm is wanted",
     ),
+    Mutant(
+        "log_prob",
+        "the last token of the context",
+        "torch.cat([context, continuation])\n    log_p",
+        "torch.cat([context[-1:], continuation])\n    context = context[-1:]\n    log_p",
+        "not its last token alone",
+    ),
+    Mutant(
+        "log_prob",
+        "no context",
+        """    tokens = torch.cat([context, continuation])
+    log_p = model(tokens[None, :-1])[0].log_softmax(-1)  # (n + m - 1, V)
+    chosen = log_p[torch.arange(len(tokens) - 1), tokens[1:]]
+    return chosen[len(context) - 1 :].sum().item()""",
+        """    log_p = model(continuation[None])[0].log_softmax(-1)
+    return log_p[torch.arange(len(continuation)), continuation].sum().item()""",
+        "context is missing",
+    ),
 ]
 
 REWRITES = [
@@ -220,6 +292,19 @@ REWRITES = [
         """def rate(step, steps, warmup):
     rise = step / warmup if warmup else 1.0
     return min(rise, (steps - step + 1) / (steps - warmup), 1.0)
+""",
+    ),
+    Rewrite(
+        "train",
+        "counted from 0, every group's rate",
+        """def train(model, optimizer, windows, steps, warmup, highest):
+    losses = []
+    for done in range(steps):
+        for group in optimizer.param_groups:
+            group["lr"] = highest * rate(done + 1, steps, warmup)
+        inputs, targets = windows.batch(done)
+        losses += [train_step(model, optimizer, inputs, targets, 1.0)]
+    return losses
 """,
     ),
     Rewrite(

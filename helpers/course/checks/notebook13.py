@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -13,6 +15,7 @@ from torch.nn import functional as F
 from helpers.course.checks.lab import Lab
 from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
+from helpers.data.batching import TextWindows
 from helpers.learning.training import rate as _course_rate
 
 turns = Lab("notebook13")
@@ -53,11 +56,13 @@ def cut(trial: Trial) -> None:
             "Every position has a target, not only the last: (B, T) of them.",
         ),
     ]
+    two = "Return two tensors, inputs and targets, of the shape (B, T) each."
     tokens = torch.arange(10, 40)
     for starts, T in (([0, 5], 3), ([26], 3), ([trial.integer(0, 9) for _ in range(4)], 7)):
         given = f"tokens 10, 11, ..., 39, starts {starts}, T = {T}"
         begins = torch.tensor(starts)
         got = trial.call(tokens, begins, T, given=given)
+        trial.holds(not isinstance(got, Tensor), "inputs and targets", two, given=given, got=got)
         expected = _cut(tokens, begins, T)
         wrong = []
         for slip, words in slips:
@@ -114,11 +119,16 @@ def train_step(trial: Trial) -> None:
         given = f"a table of logits, SGD with rate 2, three batches, clip {clip:g}"
         losses, weight = three_steps(ours(trial.answer), clip)
         wanted, moved = three_steps(_train_step, clip)
+        handed = losses[0] is not None
+        trial.holds(handed, "the loss is handed back", "Return the loss: return loss.item()")
         numbers = all(isinstance(loss, float) for loss in losses)
         form = "loss.item() makes a plain number of the loss; a tensor would keep its graph alive."
         trial.holds(numbers, "the loss is a number", form, given=given, got=losses[0])
         if torch.equal(weight, begin):
-            still = "The weights have not moved: a step ends with optimizer.step()."
+            still = (
+                "The weights have not moved: a step ends with optimizer.step(), and the gradient "
+                "that it takes must not have been emptied after backward."
+            )
             trial.holds(False, "the weights move", still, given=given)
         slips = []
         for wrong, words in (
@@ -126,6 +136,7 @@ def train_step(trial: Trial) -> None:
             (_loss_after, late),
             (_unclipped, "clip_grad_norm_ stands between backward and step; later is too late."),
             (_summed, "The loss is the mean over all B T predictions, not their sum."),
+            (_softened, "cross_entropy wants the logits: it takes the softmax by itself."),
         ):
             losses_of_slip, weight_of_slip = three_steps(wrong, clip)
             slips.append(([*losses_of_slip, weight_of_slip], words))
@@ -140,11 +151,19 @@ def train_step(trial: Trial) -> None:
         )
 
 
-def _variant(*, zero: bool = True, clip: bool = True, after: bool = False, total: bool = False):
+def _variant(
+    *,
+    zero: bool = True,
+    clip: bool = True,
+    after: bool = False,
+    total: bool = False,
+    soft: bool = False,
+):
     def step(model, optimizer, inputs, targets, most):
         def loss_of():
             kind = "sum" if total else "mean"
             logits = model(inputs).flatten(0, 1)
+            logits = logits.softmax(-1) if soft else logits
             return F.cross_entropy(logits, targets.flatten(), reduction=kind)
 
         loss = loss_of()
@@ -161,6 +180,7 @@ def _variant(*, zero: bool = True, clip: bool = True, after: bool = False, total
 
 _grows, _loss_after = _variant(zero=False), _variant(after=True)
 _unclipped, _summed = _variant(clip=False), _variant(total=True)
+_softened = _variant(soft=True)
 
 
 def _rate(step: int, steps: int, warmup: int) -> float:
@@ -201,6 +221,71 @@ def rate(trial: Trial) -> None:
         given = f"step {step} of {some}, warm-up {rise}"
         rule = "with any warm-up, or none"
         trial.equals(value, _rate(step, some, rise), rule, none if not rise else hint, given=given)
+
+
+def _train(
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    windows: Any,
+    steps: int,
+    warmup: int,
+    highest: float,
+    first: int = 1,
+    batch: int = -1,
+    constant: bool = False,
+) -> list[float]:
+    losses = []
+    for step in range(1, steps + 1):
+        factor = 1.0 if constant else _course_rate(step - 1 + first, steps, warmup)
+        optimizer.param_groups[0]["lr"] = highest * factor
+        some = windows.batch(0 if batch else step) if batch >= 0 else windows.batch(step - 1)
+        losses.append(_train_step(model, optimizer, *some, 1.0))
+    return losses
+
+
+@turns.task(_train)
+def train(trial: Trial) -> None:
+    V, highest = 6, trial.integer(2, 5) / 2
+    begin = trial.normal(V, V, dtype=torch.float32)
+    windows = TextWindows(trial.integers(0, V, 60), 2, 5, seed=0)
+
+    def run(train: Callable, steps: int, warmup: int) -> list[Any]:
+        table = nn.Embedding(V, V)  # the smallest language model: a table of logits
+        with torch.no_grad():
+            table.weight.copy_(begin)
+        optimizer = torch.optim.SGD(table.parameters(), lr=highest / 3)
+        losses = train(table, optimizer, windows, steps, warmup, highest)
+        return [*losses, table.weight.detach()] if isinstance(losses, list) else losses
+
+    def kept(model: nn.Module, optimizer: torch.optim.Optimizer, windows: Any, *sizes: Any) -> list:
+        steps, _, _ = sizes
+        rate = optimizer.param_groups[0]["lr"]
+        return _train(model, optimizer, windows, steps, 0, rate, constant=True)
+
+    slips = [
+        (kept, "The optimizer still has the rate that it was made with: set it at every step."),
+        (partial(_train, constant=True), "The rate must follow your schedule, step by step."),
+        (partial(_train, first=0), "The first step has the number 1: its rate is rate(1, ...)."),
+        (partial(_train, batch=0), "The first batch has the number 0: step s takes batch s - 1."),
+        (partial(_train, batch=1), "Every step takes a batch of its own, not always the same."),
+        (lambda *a: _train(*a)[-1:], "Hand back the losses of all steps, not the last alone."),
+    ]
+    hint = (
+        "For each step: set the rate, draw the batch, call train_step, keep the loss. "
+        f"{see(13, 'The learning rate, and why it changes')}"
+    )
+    for steps, warmup in ((4, 2), (7, 3)):
+        given = f"a table of logits, SGD, {steps} steps, warm-up {warmup}, highest {highest:g}"
+        got = trial.run(lambda s=steps, w=warmup: run(trial.answer, s, w), given=given)
+        form = "Hand back a list with the loss of every step."
+        trial.holds(isinstance(got, list), "a list of losses", form, given=given, got=got)
+        wrong = []
+        for slip, words in slips:
+            with suppress(ZeroDivisionError):
+                wrong.append((run(slip, steps, warmup), words))
+        rule = "the losses, and where the weights end"
+        expected = run(_train, steps, warmup)
+        trial.equals(got, expected, rule, hint, slips=wrong, given=given, tolerance=1e-5)
 
 
 A, B, C = 3.4445, -4.7750, 2.0315
@@ -295,12 +380,23 @@ def _log_prob(model: nn.Module, context: Tensor, continuation: Tensor) -> float:
     return chosen[len(context) - 1 :].sum().item()
 
 
+class _Remembers(nn.Module):
+    """The smallest model that looks at all of its past: a table of logits, and their sum so far."""
+
+    def __init__(self, V: int) -> None:
+        super().__init__()
+        self.table = nn.Embedding(V, V)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        return self.table(tokens).cumsum(1)
+
+
 @turns.task(_log_prob)
 def log_prob(trial: Trial) -> None:
     V = 5
-    model = nn.Embedding(V, V)
+    model = _Remembers(V)
     with torch.no_grad():
-        model.weight.copy_(trial.normal(V, V, dtype=torch.float32))
+        model.table.weight.copy_(trial.normal(V, V, dtype=torch.float32))
     hint = (
         "The logits at position t are about token t + 1: the first token of the continuation is "
         f"predicted at the last of the context. {see(13, 'Does it make sense?')}"
@@ -335,7 +431,17 @@ def log_prob(trial: Trial) -> None:
             log_p = model(tokens[None, :-1])[0].log_softmax(-1)
         return log_p[torch.arange(len(tokens) - 1), tokens[1:]].sum().item()
 
+    def alone(model: nn.Module, context: Tensor, continuation: Tensor) -> float:
+        with torch.no_grad():
+            log_p = model(continuation[None])[0].log_softmax(-1)
+        return log_p[torch.arange(len(continuation)), continuation].sum().item()
+
     slips: list[Slip] = [
+        (
+            lambda model, context, continuation: _log_prob(model, context[-1:], continuation),
+            "The model needs the whole context, not its last token alone.",
+        ),
+        (alone, "The context is missing: the model reads it before the continuation."),
         (raw, "Logits are no log-probabilities yet: log_softmax over the vocabulary makes them."),
         (unshifted, "You ask each position for its own token; it predicts the one after it."),
         (whole, "The tokens of the context count, too: only those of the continuation should."),
@@ -350,7 +456,7 @@ def log_prob(trial: Trial) -> None:
     ]
     for n, m in ((2, 1), (3, 4), (1, 2)):
         context, continuation = trial.integers(0, V, n), trial.integers(0, V, m)
-        given = f"a table of logits, {n} tokens of context, {m} that go on"
+        given = f"a model with a memory, {n} tokens of context, {m} that go on"
         got = trial.call(model, context, continuation, given=given)
         got = got.item() if isinstance(got, Tensor) and got.numel() == 1 else got
         expected = _log_prob(model, context, continuation)
