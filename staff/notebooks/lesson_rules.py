@@ -30,8 +30,10 @@ _SOLUTION = re.compile(
     re.escape(SOLUTION) + r"\n+```python\n(.+?)\n```\n.*</details>\s*", re.DOTALL
 )
 ASKING = "claims_are_checked"
-# Code, formulas, and where a link leads.
-_NO_PROSE = re.compile(r"(`+).*?\1|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)", re.DOTALL)
+# Code, formulas, where a link leads, and quoted lines: what a model writes is not ours to word.
+_NO_PROSE = re.compile(
+    r"(`+).*?\1|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)|^>[^\n]*$", re.DOTALL | re.MULTILINE
+)
 
 # Words of our own for what the field has a word for: (pattern, what to write).
 PRIVATE_WORDS = (
