@@ -30,10 +30,9 @@ _SOLUTION = re.compile(
     re.escape(SOLUTION) + r"\n+```python\n(.+?)\n```\n.*</details>\s*", re.DOTALL
 )
 ASKING = "claims_are_checked"
-# Code, formulas, where a link leads, and quoted lines: what a model writes is not ours to word.
-_NO_PROSE = re.compile(
-    r"(`+).*?\1|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)|^>[^\n]*$", re.DOTALL | re.MULTILINE
-)
+# Code, formulas, and where a link leads.
+_NO_PROSE = re.compile(r"(`+).*?\1|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)", re.DOTALL)
+_QUOTED = re.compile(r"^>.*$", re.MULTILINE)  # what a model writes is not ours to word
 
 # Words of our own for what the field has a word for: (pattern, what to write).
 PRIVATE_WORDS = (
@@ -237,6 +236,7 @@ def word_complaints(notebook: NotebookNode) -> list[str]:
     complaints = []
     for number, cell in enumerate(notebook.cells, start=1):
         outputs = [o.get("data", {}).get("text/markdown", "") for o in cell.get("outputs", [])]
+        outputs = [_QUOTED.sub("", output) for output in outputs]
         prose = "\n".join([cell.source if cell.cell_type == "markdown" else "", *outputs])
         prose = " ".join(_NO_PROSE.sub(" ", prose).split())  # lines break anywhere
         for pattern, instead in PRIVATE_WORDS:
