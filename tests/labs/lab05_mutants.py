@@ -2,7 +2,6 @@
 
 from tests.labs.mutation import Mutant, Rewrite
 
-_SAME = "same = number[:, :, None] == number[:, None, :]"
 _LIVE = "scores = q @ k.mT / k.shape[-1] ** 0.5"
 _TIED = "self.output.weight = self.embedding.weight"
 _CLIP = (
@@ -194,22 +193,6 @@ MUTANTS = [
            "    for story in [row[1:]]:", "begins a new window"),
     Mutant("pack", "targets alone", "return torch.stack(inputs), torch.stack(targets)",
            "return torch.stack(targets)", "return inputs, targets"),
-    # story_mask
-    Mutant("story_mask", "not causal", "same.tril()[:, None]", "same[:, None]", "causal, too"),
-    Mutant("story_mask", "causal alone", _SAME,
-           "same = torch.ones(*inputs.shape, inputs.shape[1], dtype=torch.bool)", "before them"),
-    Mutant("story_mask", "no heads", "same.tril()[:, None]", "same.tril()", "shape"),
-    Mutant("story_mask", "what is hidden", "same.tril()[:, None]", "~same.tril()[:, None]",
-           "True means"),
-    Mutant("story_mask", "looks ahead", "tril", "triu", "columns up to t"),
-    Mutant("story_mask", "end closes", ".cumsum(1)", ".cumsum(1) - (inputs == end).long()",
-           "belongs to it"),
-    Mutant("story_mask", "earlier stories", "None] == number", "None] >= number",
-           "before them"),
-    Mutant("story_mask", "numbers", "same.tril()[:, None]", "same.tril()[:, None].long()", "type"),
-    Mutant("story_mask", "on the CPU", "return same.tril()[:, None]",
-           "causal = torch.ones(inputs.shape[1], inputs.shape[1], dtype=torch.bool).tril()\n"
-           "    return (same & causal)[:, None]", "where inputs are"),
     # AdamW
     Mutant("AdamW", "L2", "m.mul_(beta1)",
            "p.grad = p.grad + self.decay * p\n                m.mul_(beta1)", "gradients stay"),
@@ -351,7 +334,7 @@ MUTANTS = [
     Mutant("entry", "a vocabulary of its own", "GPT(V, 128", "GPT(2048, 128", "vocabulary is"),
     Mutant("entry", "a minute of its own", "evaluate, seconds, device", "evaluate, 60, device",
            "it comes to an end"),
-    Mutant("entry", "no training batches", "torch.randint(len(read[0])", "torch.randint(0",
+    Mutant("entry", "no training batches", "torch.randint(len(inputs)", "torch.randint(0",
            "without an error"),
     Mutant("entry", "rate of 0", "lr=5e-3", "lr=0.0", "learned"),
     Mutant("entry", "no history", "return model, train(", "return model, print(", "a history"),
@@ -361,8 +344,8 @@ MUTANTS = [
     Mutant("entry", "never moved", "for _ in range(3)]).to(device)", "for _ in range(3)])",
            "to(device)"),
     Mutant("entry", "the same windows", "    def next_batch():\n        rows = torch.randint("
-           "len(read[0]), (4,), generator=source)\n",
-           "    rows = torch.randint(len(read[0]), (4,), generator=source)\n\n    "
+           "len(inputs), (4,), generator=source)\n",
+           "    rows = torch.randint(len(inputs), (4,), generator=source)\n\n    "
            "def next_batch():\n", "other windows"),
     Mutant("entry", "tokens of other stories", "return mean_loss(model, *kept)",
            "return mean_loss(model, *pack([torch.arange(2000)], end, 256))",
@@ -388,19 +371,6 @@ MUTANTS = [
     Mutant("write", "drawn on the device", "p.cpu()", "p", "lives on the CPU"),
     Mutant("write", "not moved back", "generator=generator).to(text.device)",
            "generator=generator)", "draws back"),
-    # paired
-    Mutant("paired", "the other way round", "x - y for", "y - x for", "not b - a"),
-    Mutant("paired", "without signs", "[x - y for x", "[abs(x - y) for x", "no absolute"),
-    Mutant("paired", "deviation", " / math.sqrt(len(gaps))", "", "single gaps"),
-    Mutant("paired", "by n", "math.sqrt(len(gaps))", "len(gaps)", "not by n"),
-    Mutant("paired", "with n", "statistics.stdev(gaps)", "statistics.pstdev(gaps)", "n - 1"),
-    Mutant("paired", "median", "statistics.mean(gaps)", "statistics.median(gaps)", "median"),
-    Mutant("paired", "unpaired", "statistics.stdev(gaps)",
-           "math.sqrt(statistics.variance(a) + statistics.variance(b))", "are pairs"),
-    Mutant("paired", "squared", "statistics.stdev(gaps) / math.sqrt(len(gaps))",
-           "statistics.variance(gaps) / len(gaps)", "root is missing"),
-    Mutant("paired", "mean alone",
-           ", statistics.stdev(gaps) / math.sqrt(len(gaps))", "", "Two numbers"),
 ]  # fmt: skip
 
 REWRITES = [
@@ -561,29 +531,6 @@ REWRITES = [
         filled[-1][0][here], filled[-1][1][here] = x, y
         used[-1] += len(x)
     return tuple(torch.stack(part) for part in zip(*filled))''',
-    ),
-    Rewrite(
-        "story_mask",
-        "loops",
-        '''def story_mask(inputs, end):
-    B, T = inputs.shape
-    number = torch.zeros(B, T, dtype=torch.long, device=inputs.device)
-    for t in range(T):
-        number[:, t] = (inputs[:, : t + 1] == end).sum(1)
-    mask = torch.zeros(B, 1, T, T, dtype=torch.bool, device=inputs.device)
-    for t in range(T):
-        mask[:, 0, t, : t + 1] = number[:, : t + 1] == number[:, t : t + 1]
-    return mask''',
-    ),
-    Rewrite(
-        "story_mask",
-        "two masks",
-        '''def story_mask(inputs, end):
-    T = inputs.shape[1]
-    story = torch.cumsum(inputs.eq(end), dim=1).unsqueeze(1)
-    places = torch.arange(T, device=inputs.device)
-    causal = places[:, None] >= places
-    return (story.unsqueeze(3) == story.unsqueeze(2)) & causal''',
     ),
     Rewrite(
         "AdamW",
@@ -882,21 +829,5 @@ def write(model, prompt, length, generator, temperature=1.0, cached=True):
             if i < length - 1:
                 logits = model(token[None], None, caches) if cached else model(text[None])
     return text''',
-    ),
-    Rewrite(
-        "paired",
-        "by tensors",
-        '''def paired(a, b):
-    gaps = torch.tensor(a).double() - torch.tensor(b).double()
-    return gaps.mean().item(), (gaps.std() / len(gaps) ** 0.5).item()''',
-    ),
-    Rewrite(
-        "paired",
-        "by sums",
-        '''def paired(a, b):
-    n = len(a)
-    mean = sum(a) / n - sum(b) / n
-    squares = sum((x - y - mean) ** 2 for x, y in zip(a, b))
-    return mean, (squares / (n - 1) / n) ** 0.5''',
     ),
 ]  # fmt: skip

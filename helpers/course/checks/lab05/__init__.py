@@ -4,12 +4,11 @@
 from helpers.course.checks.lab05.common import lab, predicted
 from helpers.course.checks.lab05.paper import by_hand, numbers
 from helpers.course.checks.lab05.model import GroupedAttention, ParallelBlock
-from helpers.course.checks.lab05.windows import pack, story_mask
+from helpers.course.checks.lab05.windows import pack
 from helpers.course.checks.lab05.optimizer import AdamW
 from helpers.course.checks.lab05.repair import Repaired
 from helpers.course.checks.lab05.training import gradients, train
 from helpers.course.checks.lab05.entry import entry, leaderboard
 from helpers.course.checks.lab05.writing import write
-from helpers.course.checks.lab05.experiment import paired
 
 score, use_variant = lab.score, lab.use_variant

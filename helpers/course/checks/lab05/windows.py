@@ -1,4 +1,4 @@
-"""Checks of lab 05, task 4: stories in windows, and who sees whom in them."""
+"""Checks of lab 05, task 4: stories in windows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from torch import Tensor
 
 from helpers.course.checks.describing import describe
 from helpers.course.checks.lab05.common import IGNORED, lab
-from helpers.course.checks.lab05.model import MASK
 from helpers.course.checks.trial import Trial
 
 Windows = tuple[Tensor, Tensor]
@@ -105,52 +104,3 @@ def pack(trial: Trial) -> None:
     T, N = trial.integer(10, 20), 30
     texts = [trial.integers(0, 50, trial.integer(1, 40)) for _ in range(N)]
     try_on(texts, 50, T, "any stories", f"{N} random stories, end = 50, T = {T}")
-
-
-def _mask(inputs: Tensor, end: int) -> Tensor:
-    number = (inputs == end).cumsum(1)  # (B, T)
-    return (number[:, :, None] == number[:, None, :]).tril()[:, None]
-
-
-@lab.task(_mask)
-def story_mask(trial: Trial) -> None:
-    usual = (
-        "Number the stories of a row: (inputs == end).cumsum(1). Two places belong together if "
-        "their numbers are equal, and a later place is never seen."
-    )
-
-    def try_on(inputs: Tensor, end: int, rule: str, given: str) -> None:
-        got, expected = trial.call(inputs, end, given=given), _mask(inputs, end)
-        number = (inputs == end).cumsum(1)
-        before = number - (inputs == end).long()
-        together = number[:, :, None] == number[:, None, :]
-        causal = torch.ones_like(expected).tril()
-        slips = [
-            (together[:, None], f"It is causal, too: no place sees a later one. {MASK}"),
-            (causal, "That is the causal mask alone: stories still see those before them."),
-            (expected[:, 0], "One dimension for the heads: (B, 1, T, T)."),
-            (~expected, "True means: may attend."),
-            (together.triu()[:, None], "Row t is what place t sees: the columns up to t, tril."),
-            (
-                (before[:, :, None] == before[:, None, :]).tril()[:, None],
-                "The token end that stands before a story is its first input: it belongs to it.",
-            ),
-            (
-                (number[:, :, None] >= number[:, None, :]).tril()[:, None],
-                "Earlier stories are not seen: equal numbers, not larger ones.",
-            ),
-        ]
-        trial.equals(got, expected, rule, usual, slips=slips, given=given)
-
-    row = torch.tensor([[9, 1, 9, 2, 3]])
-    try_on(row, 9, "two stories in a row by hand", "inputs [[9, 1, 9, 2, 3]], end = 9")
-    inputs = trial.integers(0, 4, 3, 12)
-    inputs[:, 0] = 3
-    try_on(inputs, 3, "any rows", f"inputs {describe(inputs)}, end = 3")
-    inputs = trial.integers(0, 3, 2, 6)
-    try_on(inputs, 5, "a row that goes on with an old story", f"inputs {describe(inputs)}, end = 5")
-    hint = "What you make, such as a causal mask, is made where inputs are: device=inputs.device."
-    given = 'inputs on the device "meta"'
-    got = trial.run(lambda: trial.answer(inputs.to("meta"), 5), given=given, hint=hint)
-    there = isinstance(got, Tensor) and got.device.type == "meta"
-    trial.holds(there, "on any device", hint, given=given, got=getattr(got, "device", got))
