@@ -49,7 +49,8 @@ def compare_choice(predicted: Any, measured: str, options: Collection[str], what
     """Say whether the predicted one of several possibilities came out.
 
     Args:
-        predicted: one of ``options``, in small or large letters; ``...`` for no prediction.
+        predicted: one of ``options``, in small or large letters, or as a number; ``...`` for no
+            prediction.
         measured: the one that came out.
         options: all of them.
         what: the question in a few words.
@@ -60,8 +61,7 @@ def compare_choice(predicted: Any, measured: str, options: Collection[str], what
     if measured not in options:
         raise ValueError(f"{measured!r} came out and is none of {', '.join(options)}.")
     found = f"It is **{measured}** ({what})."
-    known = {option.strip().lower(): option for option in options}
-    chosen = known.get(predicted.strip().lower()) if isinstance(predicted, str) else None
+    chosen = _option(predicted, options)
     if _missing(predicted):
         _say(f"You made no prediction. {found}")
     elif chosen is None:
@@ -120,6 +120,16 @@ def _number(predicted: Any, unit: str) -> float | None:
     except (ValueError, ArithmeticError):  # words; 1/0, or more than a float holds
         return None
     return number if math.isfinite(number) else None
+
+
+def _option(predicted: Any, options: Collection[str]) -> str | None:
+    if isinstance(predicted, str):
+        words = predicted.strip().lower()
+        return next((option for option in options if option.strip().lower() == words), None)
+    number = _number(predicted, "")  # whoever types 0.001 means "0.001"
+    if number is None:
+        return None
+    return next((option for option in options if _number(option, "") == number), None)
 
 
 def _how_far(number: float, measured: float, unit: str, digits: int) -> str:

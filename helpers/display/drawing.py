@@ -234,7 +234,7 @@ class Drawing:
                 middle = (corner[0] + cell / 2, corner[1] + cell / 2)
                 self._words(*middle, format(table[i, j], numbers), 24 * cell + 2, ink)
         patch = Rectangle((left, top - n * cell), m * cell, n * cell, fc="none", ec=INK, lw=1.8)
-        self.ax.add_patch(patch).set_zorder(4)
+        self.ax.add_patch(patch).set_zorder(3)  # as its cells: what is drawn later covers it
         for i, word in enumerate(rows):
             self.note(left - 0.08, top - (i + 0.5) * cell, word, side="left", size=12)
         for j, word in enumerate(columns):

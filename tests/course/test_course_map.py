@@ -8,6 +8,7 @@ import pytest
 
 from helpers.course.course_map import lectures_of_notebooks
 from helpers.course.environment import find_root
+from helpers.course.own_work import SHIPPED_GPT
 
 ROOT = find_root()
 FOLLOWS = lectures_of_notebooks()
@@ -69,3 +70,17 @@ def test_letters_are_read_once_and_from_their_paragraph(tmp_path, first_cell, le
     cells = [{"cell_type": "markdown", "source": first_cell.splitlines(True)}]
     (tmp_path / "notebooks/01_x.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
     assert lectures_of_notebooks(tmp_path) == {"01_x.ipynb": letters}
+
+
+def test_notebook_00_was_run_with_the_gpt_that_ships():
+    config = json.loads((ROOT / SHIPPED_GPT / "config.json").read_text(encoding="utf-8"))
+    printed = "".join(
+        "".join(output["text"])
+        for cell in CELLS
+        for output in cell.get("outputs", [])
+        if output["output_type"] == "stream"
+    )
+    found = re.search(r"its weights: (\w+)", printed)
+    assert found, "notebook 00 prints the first figures of the weights' SHA-256"
+    assert len(found[1]) == 12
+    assert config["weights_sha256"].startswith(found[1]), "run make refresh for notebook 00"

@@ -128,6 +128,23 @@ def test_one_of_several(capsys, predicted, words):
     assert said(capsys) == f"{words}\n"
 
 
+@pytest.mark.parametrize(
+    ("predicted", "words"),
+    [
+        (0.001, "You predicted **0.001**, and so it is (the rate)."),
+        (np.float64(1e-3), "You predicted **0.001**, and so it is (the rate)."),
+        (10, "You predicted **10**. It is **0.001** (the rate)."),
+        (10.0, "You predicted **10**. It is **0.001** (the rate)."),
+        (0.03, "You predicted **0.03**. It is **0.001** (the rate)."),
+        (0.3, "Your prediction 0.3 is none of 0.001, 0.03, 10. It is **0.001** (the rate)."),
+        (True, "Your prediction True is none of 0.001, 0.03, 10. It is **0.001** (the rate)."),
+    ],
+)
+def test_one_of_several_numbers(capsys, predicted, words):
+    compare_choice(predicted, "0.001", ["0.001", "0.03", "10"], "the rate")
+    assert said(capsys) == words.replace("**", "") + "\n"
+
+
 def test_what_came_out_is_one_of_them():
     with pytest.raises(ValueError, match="'Z' came out and is none of space, Q"):
         compare_choice("Q", "Z", ["space", "Q"], "the row")

@@ -146,8 +146,12 @@ def same_letters(trial: Trial) -> None:
         ),
     ]
     cases = [
-        (torch.tensor([1, 2, 3]), torch.tensor([3, 1]), "by hand, with N = 3 and M = 2"),
-        (torch.tensor([1, 2, 2]), torch.tensor([2, 1, 1]), "where both have the same length"),
+        (
+            torch.tensor([1, 2, 2]),
+            torch.tensor([2, 1, 1]),
+            "by hand, where both have the same length",
+        ),
+        (torch.tensor([1, 2, 3]), torch.tensor([3, 1]), "with N = 3 and M = 2"),
         (trial.integers(0, 4, 6), trial.integers(0, 4, 9), "and for random letters"),
     ]
     for a, b, rule in cases:
@@ -302,11 +306,16 @@ def training_step(trial: Trial) -> None:
     batches = [(trial.integers(0, V, 2, 5), trial.integers(0, V, 2, 5)) for _ in range(3)]
     where = see(0, "One step of training")
 
+    called: set[str] = set()  # in the last three steps
+
     def three_steps(step: Callable) -> tuple[list, Tensor]:
         table = nn.Embedding(V, V)
         with torch.no_grad():
             table.weight.copy_(begin)
         optimizer = torch.optim.SGD(table.parameters(), lr=2.0)
+        called.clear()
+        table.weight.register_hook(lambda _: called.add("backward"))
+        optimizer.register_step_post_hook(lambda *_: called.add("step"))
         return [step(table, optimizer, *batch) for batch in batches], table.weight.detach()
 
     given = "a table of scores, an optimizer that goes down the slope, three batches"
@@ -314,11 +323,17 @@ def training_step(trial: Trial) -> None:
     losses, weight = three_steps(
         lambda *arguments: trial.run(trial.answer, *arguments, given=given, hint=shape)
     )
+    in_vain = called == {"backward", "step"}
     wanted, moved = three_steps(_training_step)
     form = "loss.item() makes a plain number of the loss: hand that back."
     numbers = all(isinstance(loss, float) for loss in losses)
     trial.holds(numbers, "the loss is a number", form, given=given, got=losses[0])
     still = "The table has not moved: a step ends with optimizer.step(), after loss.backward()."
+    if in_vain:
+        still = (
+            "The gradients were emptied between backward and step, so there was nothing to move "
+            "by: zero_grad comes before backward."
+        )
     trial.holds(not torch.equal(weight, begin), "the table moves", still, given=given)
     slips = []
     for wrong, words in (
@@ -329,6 +344,10 @@ def training_step(trial: Trial) -> None:
         (_loss_after, "That is the loss after the step; hand back the one that was walked down."),
         (_summed, "The loss is the mean over all B T predictions, not their sum."),
         (_up, "The table went up the slope, and the loss with it: the sign is wrong somewhere."),
+        (
+            _softmax_twice,
+            "cross_entropy takes the softmax itself: hand it the scores, not probabilities.",
+        ),
         (_last_only, "Every position is a prediction, not only the last one of each text."),
     ):
         losses_of_slip, weight_of_slip = three_steps(wrong)
@@ -372,6 +391,11 @@ def _summed(model, optimizer, inputs, targets):
 def _up(model, optimizer, inputs, targets):
     loss = F.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
     return -_descend(optimizer, -loss)
+
+
+def _softmax_twice(model, optimizer, inputs, targets):
+    p = model(inputs).flatten(0, 1).softmax(-1)
+    return _descend(optimizer, F.cross_entropy(p, targets.flatten()))
 
 
 def _last_only(model, optimizer, inputs, targets):
