@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.data.bpe import BPETokenizer
-from helpers.data.human_rights import ARTICLE_1
+from helpers.data.languages import SAME_TEXT
 from helpers.data.merging import BYTE_IDS, SIGN_OF, count_pairs, join, to_bytes
 
 
@@ -41,6 +41,7 @@ def test_joining_spells_the_same_word(text, pair):
     assert word.count(pair.encode()) == text.count(pair)
 
 
-def test_the_article_is_there_in_nine_languages():
-    assert len(ARTICLE_1) == 9
-    assert all(text == text.strip() and "  " not in text for text in ARTICLE_1.values())
+def test_the_text_is_there_in_nine_languages():
+    assert len(set(SAME_TEXT.values())) == 9
+    assert all(text == text.strip() and "  " not in text for text in SAME_TEXT.values())
+    assert all(text[-1] in ".。।" for text in SAME_TEXT.values())

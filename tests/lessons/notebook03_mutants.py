@@ -55,6 +55,16 @@ MUTANTS = [
     Mutant("learn", "one too few", "range(n_merges)", "range(1, n_merges)", "merge is missing"),
     Mutant("learn", "one too many", "range(n_merges)", "range(n_merges + 1)", "one merge more"),
     Mutant("learn", "all the same id", "= len(ids)", "= 256", "id of its own"),
+    Mutant("learn", "the pair as key", "ids[pair[0] + pair[1]]", "ids[pair]", "its key in ids"),
+    Mutant(
+        "learn",
+        "counted once",
+        "dict(BYTE_IDS), []\n    for _ in range(n_merges):\n"
+        "        pair = best_pair(count_pairs(words)",
+        "dict(BYTE_IDS), []\n    pairs = count_pairs(words)\n    for _ in range(n_merges):\n"
+        "        pair = best_pair(pairs",
+        "count anew in each",
+    ),
     Mutant("learn", "no id", "ids[pair[0] + pair[1]] = len(ids)", "pass", "give the new token"),
     Mutant(
         "learn",
@@ -186,9 +196,55 @@ MUTANTS = [
         "if end not in best:",
         "first way that is found",
     ),
+    # digits_behind
+    Mutant("digits_behind", "own digits", "[k + 1 :]", "[k:]", "own digits"),
+    Mutant("digits_behind", "to the left", "[k + 1 :]", "[:k]", "to the left"),
+    Mutant(
+        "digits_behind",
+        "tokens",
+        'len("".join(tokens[k + 1 :]))',
+        "len(tokens[k + 1 :])",
+        "number of tokens behind",
+    ),
+    Mutant(
+        "digits_behind",
+        "backwards",
+        "range(len(tokens))",
+        "reversed(range(len(tokens)))",
+        "belongs to the first",
+    ),
+    Mutant("digits_behind", "next one only", "[k + 1 :]", "[k + 1 : k + 2]", "next token alone"),
+    # bits_per_byte
+    Mutant("bits_per_byte", "nats", " / math.log(2)", "", "nats per byte"),
+    Mutant("bits_per_byte", "characters", "text.encode()", "text", "bits per character"),
+    Mutant("bits_per_byte", "multiplied", "nats / math", "nats * math", "divide by ln 2"),
+    Mutant("bits_per_byte", "not divided", " / len(text.encode())", "", "of the whole text"),
+    Mutant("bits_per_byte", "sign", "return nats", "return -nats", "already minus"),
 ]
 
 REWRITES = [
+    Rewrite(
+        "digits_behind",
+        "from the right",
+        '''
+def digits_behind(tokens):
+    """For each token of a number, how many digits stand to the right of it; a list."""
+    behind, out = 0, []
+    for token in reversed(tokens):
+        out.insert(0, behind)
+        behind += len(token)
+    return out
+''',
+    ),
+    Rewrite(
+        "bits_per_byte",
+        "bytes",
+        '''
+def bits_per_byte(nats, text):
+    """Bits per byte of a text (a string) whose probability is exp(-nats)."""
+    return nats * math.log2(math.e) / len(bytes(text, "utf-8"))
+''',
+    ),
     Rewrite(
         "best_pair",
         "in two steps",

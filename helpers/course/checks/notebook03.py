@@ -1,4 +1,4 @@
-"""Your turn with tokens: which pair is joined, the merges learned, used and written down; cuts."""
+"""Your turn with tokens: pairs joined, merges learned, used and written down; cuts; bits."""
 
 from __future__ import annotations
 
@@ -110,12 +110,13 @@ def _learn_with_one_id(words: Words, n_merges: int) -> list[Pair]:
 def learn(trial: Trial) -> None:
     hint = (
         "In each round: count the pairs of the words as they are now, take the best pair, write it "
-        "down, give the new token the next id, join the pair in every word."
+        "down, give the new token pair[0] + pair[1] (this is its key in ids) the next id, join the "
+        "pair in every word."
     )
     slips: list[tuple[Callable, str]] = [
         (
             lambda words, n: [_best_pair(count_pairs(words), BYTE_IDS)] * n,
-            "Every round finds the same pair: the words must be joined before the next one.",
+            "Every round finds the same pair: count anew in each, from the words as joined so far.",
         ),
         (
             _learn_all_at_once,
@@ -234,7 +235,7 @@ def _merge_line(pair: Pair) -> str:
 
 @turns.task(_merge_line)
 def merge_line(trial: Trial) -> None:
-    where = see(3, "A file that other programs can read")
+    where = see(3, "A file for your tokenizer")
     hint = f"Each byte of a token becomes SIGN_OF[byte]; one space stands between the two. {where}"
     slips: list[tuple[Callable, str]] = [
         (
@@ -385,7 +386,7 @@ def _first_come(word: str, log_p: Mapping[str, float]) -> list[str]:
 
 @turns.task(_best_cut)
 def best_cut(trial: Trial) -> None:
-    where = see(3, "Unigram, the likeliest cut")
+    where = see(3, "Unigram: the most probable segmentation")
     hint = (
         "For each position of the word keep the best way to get there: the best way to an earlier "
         f"position, and one piece more. {where}"
@@ -454,3 +455,90 @@ def best_cut(trial: Trial) -> None:
         trial.holds(spelled, rule, joined, given=(word, drawn), got=got)
         best, total = (sum(map(drawn.__getitem__, cut)) for cut in (_best_cut(word, drawn), got))
         trial.equals(total, best, f"{rule}: the sum", hint, given=(word, drawn))  # cuts may tie
+
+
+def _digits_behind(tokens: list[str]) -> list[int]:
+    return [len("".join(tokens[k + 1 :])) for k in range(len(tokens))]
+
+
+@turns.task(_digits_behind)
+def digits_behind(trial: Trial) -> None:
+    hint = (
+        "For each token, add up how many digits the tokens after it have; after the last one there "
+        f"are none. {see(3, 'Numbers that are cut at random')}"
+    )
+    slips: list[tuple[Callable, str]] = [
+        (
+            lambda tokens: [len("".join(tokens[:k])) for k in range(len(tokens))],
+            "These are the digits to the left of each token: count those to the right.",
+        ),
+        (
+            lambda tokens: [len("".join(tokens[k:])) for k in range(len(tokens))],
+            "Each token's own digits are counted, too: begin behind it.",
+        ),
+        (
+            lambda tokens: list(range(len(tokens)))[::-1],
+            "That is the number of tokens behind it: a token may have several digits.",
+        ),
+        (
+            lambda tokens: _digits_behind(tokens)[::-1],
+            "The first number belongs to the first token.",
+        ),
+        (
+            lambda tokens: [*map(len, tokens[1:]), 0],
+            "That is the next token alone: count the digits of all that follow.",
+        ),
+        (
+            lambda tokens: ["".join(tokens[k + 1 :]) for k in range(len(tokens))],
+            "These are the digits themselves: how many are they?",
+        ),
+    ]
+    look = {"hint": hint, "slips": slips}
+    trial.agrees(_digits_behind, ["1", "41", "30"], rule="as with the pencil", **look)
+    for _ in range(6):
+        drawn = [trial.text(trial.integer(1, 4), "0123456789") for _ in range(trial.integer(1, 6))]
+        trial.agrees(_digits_behind, drawn, rule="it is right for any tokens", **look)
+
+
+def _bits_per_byte(nats: float, text: str) -> float:
+    return nats / math.log(2) / len(text.encode())
+
+
+@turns.task(_bits_per_byte)
+def bits_per_byte(trial: Trial) -> None:
+    hint = (
+        "Turn nats into bits, then divide by the number of bytes of the text. "
+        f"{see(3, 'Which tokens are best for a model?')}"
+    )
+    slips: list[tuple[Callable, str]] = [
+        (
+            lambda nats, text: nats / len(text.encode()),
+            "These are nats per byte: a bit is ln 2 nats.",
+        ),
+        (
+            lambda nats, text: nats / math.log(2) / len(text),
+            "These are bits per character: text.encode() has the bytes.",
+        ),
+        (lambda nats, text: nats / math.log(2), "These are the bits of the whole text."),
+        (
+            lambda nats, text: nats / math.log(2) / len(text.split()),
+            "These are bits per word: text.encode() has the bytes.",
+        ),
+        (
+            lambda nats, text: nats * math.log(2) / len(text.encode()),
+            "One nat is more than one bit: divide by ln 2.",
+        ),
+        (
+            lambda nats, text: -nats / math.log(2) / len(text.encode()),
+            "The number of nats is already minus the logarithm.",
+        ),
+        (
+            lambda nats, text: math.exp(nats / len(text.encode())),
+            "That is a perplexity: bits are asked for.",
+        ),
+    ]
+    look = {"hint": hint, "slips": slips}
+    trial.agrees(_bits_per_byte, 10 * math.log(2), "it is", rule="10 bits for 5 bytes", **look)
+    for text in ("naïve café", "the old lantern", "海港"):
+        nats = 1 + 10 * trial.normal(1).abs().item()
+        trial.agrees(_bits_per_byte, nats, text, rule="it is right for any text", **look)
