@@ -249,11 +249,11 @@ def blend(trial: Trial) -> None:
         ),
         (
             with_parts(lambda c, q, m, row, f: (c + m * q) / (len(row) + m)),
-            "len(row) counts the different symbols: c(h) is the sum of the counts, row.values().",
+            "len(row) counts kinds, sum(row) adds the symbols' numbers: sum(row.values()).",
         ),
         (
             with_parts(lambda c, q, m, row, f: (c + m * q) / (sum(row) + m)),
-            "sum(row) adds the symbols' own numbers: c(h) is the sum of the counts, row.values().",
+            "len(row) counts kinds, sum(row) adds the symbols' numbers: sum(row.values()).",
         ),
     ]
     look = {"hint": hint, "slips": slips}
@@ -391,6 +391,8 @@ def symbol_at(trial: Trial) -> None:
         ),
     ]
     look = {"hint": hint, "slips": slips}
+    given, rule = "position 4, shares [2, 3, 9]", "it finds the part"
+    trial.agrees(_symbol_at, 4, [2, 3, 9], rule=rule, given=given, **look)
     for position in (6, 0, 4, 5, 7, 8, 9):
         given, rule = f"position {position}, shares [5, 3, 2]", "it finds the part"
         trial.agrees(_symbol_at, position, [5, 3, 2], rule=rule, given=given, **look)
