@@ -35,6 +35,7 @@ MUTANTS = [
         "What is no key",
     ),
     Mutant("chain", "off by one", "tokens[:i]", "tokens[: i + 1]", "it is not part of"),
+    Mutant("chain", "a list as key", "tuple(tokens[:i])", "tokens[:i]", "cannot be a key"),
     # next_token_loss
     Mutant("next_token_loss", "no sum", "torch.logsumexp(z, 0) - z[y]", "-z[y]", "sum over all"),
     Mutant(
@@ -135,6 +136,13 @@ MUTANTS = [
         "return int((low / 1 + width * before / sum(shares)) * sum(shares))",
         "16 digits only",
     ),
+    Mutant("narrow", "ten typed in", "low * sum(shares)", "low * 10", "10 was the sum"),
+    # symbol_at
+    Mutant("symbol_at", "the end too", "position < share", "position <= share", "< and not <="),
+    Mutant("symbol_at", "nothing taken off", "position -= share", "pass", "taken off the position"),
+    Mutant("symbol_at", "from 1", "enumerate(shares)", "enumerate(shares, 1)", "counted from 0"),
+    Mutant("symbol_at", "the share", "return symbol", "return share", "its number is asked for"),
+    Mutant("symbol_at", "inside", "return symbol", "return position", "position inside the part"),
     # blend
     Mutant(
         "blend",
@@ -155,6 +163,8 @@ MUTANTS = [
         "/ total if symbol in row else 0.0 for",
         "never seen here",
     ),
+    Mutant("blend", "kinds", "sum(row.values())", "len(row)", "len(row) counts"),
+    Mutant("blend", "keys added", "sum(row.values())", "sum(row)", "sum(row) adds"),
     Mutant("blend", "m is one", "    total", "    m = 1\n    total", "use the m that is given"),
 ]
 
@@ -229,6 +239,22 @@ def narrow(low, width, shares, symbol):
             before += share
         total += share
     return [low * total + before * width, shares[symbol] * width]
+""",
+    ),
+    Rewrite(
+        "symbol_at",
+        "running sums",
+        """
+def symbol_at(position, shares):
+    return sum(position >= sum(shares[: i + 1]) for i in range(len(shares)))
+""",
+    ),
+    Rewrite(
+        "blend",
+        "the Counter's total",
+        """
+def blend(row, fallback, m):
+    return [(row[x] + m * q) / (row.total() + m) for x, q in enumerate(fallback)]
 """,
     ),
     Rewrite(

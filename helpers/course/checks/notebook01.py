@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 
 import torch
 from torch import Tensor
@@ -108,6 +110,10 @@ def chain(trial: Trial) -> None:
     for tokens in (("a", "a"), ("a", "a", "b")):
         rule = "a path that is not in the tree has probability 0"
         trial.agrees(_chain, BRANCHES, tokens, rule=rule, hint=gone, given=f"the path {tokens}")
+    listed = "A list cannot be a key of a dictionary: tuple(tokens[:i]) can."
+    trial.agrees(
+        _chain, BRANCHES, ["b", "a"], rule="the path may be a list", hint=listed, slips=slips
+    )
     rule = "the empty beginning is certain"
     trial.agrees(_chain, BRANCHES, (), rule=rule, hint="A product without factors is 1.")
     first, second = trial.integer(1, 9) / 10, trial.integer(1, 9) / 10
@@ -241,6 +247,14 @@ def blend(trial: Trial) -> None:
             with_parts(lambda c, q, m, row, f: (c + m * q) / (sum(row.values()) + m) if c else 0.0),
             "A symbol that was never seen here gets its part of the m as well.",
         ),
+        (
+            with_parts(lambda c, q, m, row, f: (c + m * q) / (len(row) + m)),
+            "len(row) counts kinds, sum(row) adds the symbols' numbers: sum(row.values()).",
+        ),
+        (
+            with_parts(lambda c, q, m, row, f: (c + m * q) / (sum(row) + m)),
+            "len(row) counts kinds, sum(row) adds the symbols' numbers: sum(row.values()).",
+        ),
     ]
     look = {"hint": hint, "slips": slips}
     row, fallback = Counter({0: 3, 2: 1}), [0.25, 0.5, 0.25]
@@ -316,11 +330,18 @@ def narrow(trial: Trial) -> None:
             "Dividing rounds after a few symbols: keep whole numbers, and make the steps finer.",
         ),
     ]
+    typed = (
+        lambda low, w, s, k: (low * 10 + w * sum(s[:k]), w * s[k]),
+        "10 was the sum of the shares in the example: use sum(shares).",
+    )
     look = {"hint": hint, "slips": slips}
     for low, width, symbol in ((0, 1, 1), (5, 3, 2), (50, 15, 0)):
         given = f"low = {low}, width = {width}, shares [5, 3, 2], symbol {symbol}"
         rule = "it gives what the pencil gives"
         trial.agrees(_narrow, low, width, [5, 3, 2], symbol, rule=rule, given=given, **look)
+    given, rule = "low = 5, width = 3, shares [2, 1, 4], symbol 2", "the shares may have any sum"
+    cut = [2, 1, 4]
+    trial.agrees(_narrow, 5, 3, cut, 2, rule=rule, given=given, hint=hint, slips=[typed, *slips])
     shares, symbol = trial.integers(1, 9, 6).tolist(), trial.integer(0, 6)
     low, width = 7**50 + trial.integer(0, 1000), 5**40
     given = f"numbers of forty digits and more, shares {shares}, symbol {symbol}"
@@ -329,3 +350,53 @@ def narrow(trial: Trial) -> None:
     got = trial.call(low, width, shares, symbol, given=given, hint=hint)
     expected = _narrow(low, width, shares, symbol)
     trial.holds(list(got) == list(expected), rule, whole, given=given, got=got, expected=expected)
+
+
+def _symbol_at(position: int, shares: Sequence[int]) -> int:
+    return bisect(list(accumulate(shares)), position)
+
+
+@turns.task(_symbol_at)
+def symbol_at(trial: Trial) -> None:
+    hint = "Go through the shares, and ask for each whether the position lies before its end."
+
+    def first(shares: Sequence[int], found: Callable[[int, int], bool]) -> int | None:
+        ends = list(accumulate(shares))
+        return next((k for k in range(len(shares)) if found(k, ends[k])), None)
+
+    slips = [
+        (
+            lambda x, s: first(s, lambda k, end: x <= end),
+            "The end of a part belongs to the next symbol already: < and not <=.",
+        ),
+        (
+            lambda x, s: first(s, lambda k, end: x < s[k]),
+            "The parts lie one behind the other: what has been passed is taken off the position.",
+        ),
+        (
+            lambda x, s: _symbol_at(x, s) + 1,
+            "Symbols are counted from 0, so that is one too many.",
+        ),
+        (
+            lambda x, s: s[_symbol_at(x, s)],
+            "That is the share of the symbol: its number is asked for.",
+        ),
+        (
+            lambda x, s: x - sum(s[: _symbol_at(x, s)]),
+            "That is the position inside the part: the number of the symbol is asked for.",
+        ),
+        (
+            lambda x, s: max(range(len(s)), key=lambda k: s[k]),
+            "That is the likeliest symbol, wherever the position lies.",
+        ),
+    ]
+    look = {"hint": hint, "slips": slips}
+    given, rule = "position 8, shares [4, 5, 2, 9]", "it finds the part"
+    trial.agrees(_symbol_at, 8, [4, 5, 2, 9], rule=rule, given=given, **look)
+    for position in (6, 0, 4, 5, 7, 8, 9):
+        given, rule = f"position {position}, shares [5, 3, 2]", "it finds the part"
+        trial.agrees(_symbol_at, position, [5, 3, 2], rule=rule, given=given, **look)
+    shares = trial.integers(1, 9, 8).tolist()
+    for position in (trial.integer(0, sum(shares)), sum(shares) - 1):
+        given = f"position {position}, shares {shares}"
+        trial.agrees(_symbol_at, position, shares, rule="any shares", given=given, **look)
