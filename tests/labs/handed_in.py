@@ -35,11 +35,11 @@ def answered(
     return notebook
 
 
-def with_predictions(source: Path, folder: Path) -> Path:
-    """A copy of a source in which all predictions are made: its results are computed."""
+def with_predictions(source: Path, folder: Path, but: str = "none") -> Path:
+    """A copy of a source in which all predictions but one are made: its results are computed."""
     notebook = read_notebook(source)
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            cell.source = re.sub(r"(?m)^(my_\w+) = \.\.\.", r"\1 = 1", cell.source)
+            cell.source = re.sub(rf"(?m)^(?!{but} )(my_\w+) = \.\.\.", r"\1 = 1", cell.source)
     nbformat.write(notebook, folder / source.name)
     return folder / source.name
