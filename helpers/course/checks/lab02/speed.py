@@ -12,7 +12,7 @@ from helpers.course.checks.trial import Complaint, Trial
 
 Words = dict[tuple[int, ...], int]
 
-TIMES = 12  # as long as the course's own loop, in the same process
+TIMES = 15  # as long as the course's own loop, in the same process
 SLACK = 0.05  # seconds
 N_MERGES = 600
 N_RARE = 8000
