@@ -23,10 +23,16 @@ LONGEST_FIRST = ("test_marking.py", "browser", "test_full_marks.py", "notebooks"
 # Files that take more than eight seconds; `make check` leaves them out.
 SLOW = {
     *("test_bpe.py", "test_convolution.py", "test_full_marks.py", "test_gradients.py"),
-    *("test_hidden_markov.py", "test_in_a_kernel.py", "test_layers.py", "test_marking.py"),
-    *("test_mutations.py", "test_pretrain.py", "test_refresh.py", "test_release.py"),
-    *("test_sandbox.py", "test_shipped_model.py", "test_speculative.py", "test_transformer.py"),
-    *("test_translation.py",),
+    *("test_hidden_markov.py", "test_in_a_kernel.py", "test_lab01.py", "test_lab02.py"),
+    *(
+        "test_layers.py",
+        "test_marking.py",
+        "test_mutations.py",
+        "test_pretrain.py",
+        "test_refresh.py",
+    ),
+    *("test_release.py", "test_sandbox.py", "test_shipped_model.py", "test_speculative.py"),
+    *("test_transformer.py", "test_translation.py"),
 }
 
 

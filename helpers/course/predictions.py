@@ -22,6 +22,17 @@ from helpers.display.figures import publish
 FIRST_LINE = "Your prediction, and what came out:"
 
 
+def predicted(*predictions: Any) -> bool:
+    """Whether predictions have been entered; if not, says that they come first.
+
+    What they are about is shown after them only: in a lab that is handed out it is not there yet.
+    """
+    if not any(map(_missing, predictions)):
+        return True
+    print("First write your prediction into the cell above and run it; then run this cell.")
+    return False
+
+
 def compare(predicted: Any, measured: float, what: str, *, unit: str = "", digits: int = 1) -> None:
     """Say how far a predicted number was off.
 

@@ -302,59 +302,199 @@ MUTANTS = [
         "((weight, n) for n",
         "the order first",
     ),
+    # continuations
+    Mutant(
+        "continuations",
+        "occurrences",
+        """        for symbol in row:
+            fewer.setdefault(context[1:], Counter())[symbol] += 1""",
+        """        for symbol, n in row.items():
+            fewer.setdefault(context[1:], Counter())[symbol] += n""",
+        "counts once",
+    ),
+    Mutant("continuations", "the last one dropped", "context[1:]", "context[:-1]", "farthest away"),
+    Mutant("continuations", "always one", "[symbol] += 1", "[symbol] = 1", "that rest counts two"),
+    Mutant(
+        "continuations",
+        "how many follow",
+        "[symbol] += 1",
+        "[symbol] = len(row)",
+        "asked for is how many stand before",
+    ),
+    Mutant(
+        "continuations",
+        "nothing dropped",
+        "context[1:]",
+        "context",
+        "one token shorter",
+    ),
+    Mutant(
+        "continuations",
+        "for strings only",
+        "context[1:], Counter()",
+        '"".join(context[1:]), Counter()',
+        "one token shorter",
+    ),
+    Mutant(
+        "continuations",
+        "probabilities",
+        "    return fewer",
+        """    total = sum(sum(row.values()) for row in fewer.values())
+    return {a: {s: n / total for s, n in row.items()} for a, row in fewer.items()}""",
+        "how many leave the same",
+    ),
+    Mutant(
+        "continuations",
+        "by the last token alone",
+        "    return fewer",
+        """    ends = Counter(symbol for row in counts.values() for symbol in row)
+    return {"": ends}""",
+        "one token shorter",
+    ),
+    Mutant(
+        "continuations",
+        "no row yet",
+        "fewer.setdefault(context[1:], Counter())",
+        "fewer[context[1:]]",
+        "has no number yet",
+    ),
+    Mutant(
+        "continuations",
+        "the different contexts of two tokens",
+        "    return fewer",
+        """    return {
+        a: {s: len({c for c in counts if s in counts[c]}) for s in row}
+        for a, row in fewer.items()
+    }""",
+        "how many leave the same",
+    ),
     # kneser_ney
     Mutant(
-        "kneser_ney",
-        "how often, not after how many",
-        "sum(b in row for row in pairs.values())",
-        "sum(row.get(b, 0) for row in pairs.values())",
-        "how many different",
+        "kneser_ney", "no discount", "row.get(word, 0) - discount", "row.get(word, 0)", "taken off"
     ),
     Mutant(
         "kneser_ney",
-        "uniform below",
-        "before[b] / kinds",
-        "1 / len(vocabulary)",
-        "how many different",
+        "below zero",
+        "max(row.get(word, 0) - discount, 0)",
+        "(row.get(word, 0) - discount)",
+        "has no d to give",
     ),
-    Mutant("kneser_ney", "nothing shared out", "+ free * before[b] / kinds", "", "take away"),
+    Mutant("kneser_ney", "d once", "discount * len(row) / total", "discount / total", "gives up d"),
     Mutant(
         "kneser_ney",
-        "discount once",
+        "a share of d",
         "discount * len(row) / total",
-        "discount / total",
-        "take away",
-    ),
-    Mutant(
-        "kneser_ney", "no discount above", "row.get(b, 0) - discount", "row.get(b, 0)", "take away"
+        "discount",
+        "gives up d",
     ),
     Mutant(
         "kneser_ney",
-        "negative counts",
-        "max(row.get(b, 0) - discount, 0)",
-        "(row.get(b, 0) - discount)",
-        "take away",
+        "the kinds without d",
+        "discount * len(row) / total",
+        "len(row) / total",
+        "gives up d",
     ),
     Mutant(
         "kneser_ney",
-        "all pairs, not kinds",
-        "kinds = sum(before.values())",
-        "kinds = sum(sum(row.values()) for row in pairs.values())",
-        "take away",
+        "nothing handed on",
+        "kept + discount * len(row) / total * p",
+        "kept",
+        "has to go somewhere",
+    ),
+    Mutant("kneser_ney", "no uniform", "p = 1 / V", "p = 0.0", "1 / V for every token"),
+    Mutant(
+        "kneser_ney",
+        "nothing at unseen contexts",
+        "            p = kept + discount * len(row) / total * p",
+        """            p = kept + discount * len(row) / total * p
+        else:
+            p = 0.0""",
+        "knows nothing",
     ),
     Mutant(
         "kneser_ney",
-        "no row without followers",
-        "for a in vocabulary:",
-        "for a in pairs:",
-        "nothing follows",
+        "the longest order alone",
+        "enumerate(tables, start=1):",
+        "enumerate(tables[-1:], start=len(tables)):",
+        "Between the longest context",
     ),
     Mutant(
         "kneser_ney",
-        "nothing without followers",
-        "free, kept = 1.0,",
-        "free, kept = 0.0,",
-        "take away",
+        "the first tokens",
+        "context[len(context) - n + 1 :]",
+        "context[: n - 1]",
+        "last n - 1 tokens",
+    ),
+    Mutant(
+        "kneser_ney",
+        "minus zero",
+        "context[len(context) - n + 1 :]",
+        "context[-(n - 1) :]",
+        "1 / V",
+    ),
+    Mutant(
+        "kneser_ney",
+        "stops early",
+        "if n - 1 > len(context):",
+        "if n > len(context):",
+        "longest order is left out",
+    ),
+    Mutant(
+        "kneser_ney",
+        "an error at new contexts",
+        "counts.get(context[len(context) - n + 1 :], {})",
+        "counts[context[len(context) - n + 1 :]]",
+        "in no table",
+    ),
+    Mutant(
+        "kneser_ney",
+        "tuples only",
+        "context[len(context) - n + 1 :]",
+        "tuple(context[len(context) - n + 1 :])",
+        "No table had a row",
+    ),
+    Mutant(
+        "kneser_ney",
+        "the total of the whole table",
+        "total = sum(row.values())",
+        "total = sum(sum(r.values()) for r in counts.values()) if row else 0",
+        "From the shortest",
+    ),
+    Mutant(
+        "kneser_ney",
+        "the kinds of the table",
+        "len(row)",
+        "len(counts)",
+        "From the shortest",
+    ),
+    Mutant(
+        "kneser_ney",
+        "continuations made again",
+        "    p = 1 / V\n",
+        "    p, tables = 1 / V, [*map(continuations, tables[1:]), tables[-1]]\n",
+        "Counting is done before",
+    ),
+    Mutant(
+        "kneser_ney",
+        "kept or handed on",
+        "            p = kept + discount * len(row) / total * p",
+        "            p = kept if word in row else discount * len(row) / total * p",
+        "has to go somewhere",
+    ),
+    # and once more: words
+    Mutant(
+        "count_ngrams",
+        "letters only",
+        "context, symbol = text[i : i + n - 1], text[i + n - 1]",
+        'context, symbol = "".join(text[i : i + n - 1]), text[i + n - 1]',
+        "slice of the text",
+    ),
+    Mutant(
+        "count_ngrams",
+        "lists",
+        "    counts = {}\n",
+        "    counts, text = {}, text if isinstance(text, str) else list(text)\n",
+        "same kind",
     ),
 ]
 
@@ -609,44 +749,66 @@ def choose(train, validation, vocabulary, orders, weights):
 """,
     ),
     Rewrite(
-        "kneser_ney",
+        "continuations",
         "by sets",
         """
-def kneser_ney(text, vocabulary, discount):
-    kinds = set(zip(text, text[1:]))
-    counts = Counter(zip(text, text[1:]))
-    lower = {b: sum(second == b for _, second in kinds) / len(kinds) for b in vocabulary}
-    rows = {}
-    for a in vocabulary:
-        total = sum(counts[a, b] for b in vocabulary)
-        if total == 0:
-            rows[a] = dict(lower)
-            continue
-        mass = discount * sum((a, b) in kinds for b in vocabulary) / total
-        rows[a] = {
-            b: max(counts[a, b] - discount, 0) / total + mass * lower[b] for b in vocabulary
-        }
-    return rows
+def continuations(counts):
+    from collections import defaultdict
+    before = defaultdict(lambda: defaultdict(set))
+    for context, row in counts.items():
+        for symbol in row:
+            before[context[1:]][symbol].add(context[0])
+    return {a: {s: len(kinds) for s, kinds in row.items()} for a, row in before.items()}
+""",
+    ),
+    Rewrite(
+        "continuations",
+        "counters added up",
+        """
+def continuations(counts):
+    fewer = {}
+    for context in counts:
+        rest = context[1:]
+        fewer[rest] = fewer.get(rest, Counter()) + Counter(counts[context].keys())
+    return fewer
 """,
     ),
     Rewrite(
         "kneser_ney",
-        "with tensors",
+        "recursive",
         """
-def kneser_ney(text, vocabulary, discount):
-    import torch
-
-    c = torch.zeros(len(vocabulary), len(vocabulary), dtype=torch.float64)
-    for a, b in zip(text, text[1:]):
-        c[vocabulary.index(a), vocabulary.index(b)] += 1
-    lower = (c > 0).sum(0) / (c > 0).sum()
-    total = c.sum(1, keepdim=True)
-    free = discount * (c > 0).sum(1, keepdim=True) / total
-    p = (c - discount).clamp(min=0) / total + free * lower
-    p = torch.where(total > 0, p, lower)
-    return {
-        a: dict(zip(vocabulary, row)) for a, row in zip(vocabulary, p.tolist())
-    }
+def kneser_ney(tables, context, word, V, discount):
+    n = len(tables)
+    if n == 0:
+        return 1 / V
+    if len(context) < n - 1:
+        return kneser_ney(tables[:-1], context, word, V, discount)
+    row = tables[-1].get(context[len(context) - (n - 1):])
+    below = kneser_ney(tables[:-1], context, word, V, discount)
+    if not row:
+        return below
+    total = sum(row.values())
+    kept = row[word] - discount if word in row and row[word] > discount else 0
+    return kept / total + discount * len(row) * below / total
+""",
+    ),
+    Rewrite(
+        "kneser_ney",
+        "from the longest down",
+        """
+def kneser_ney(tables, context, word, V, discount):
+    p, left = 0.0, 1.0
+    for n in range(min(len(tables), len(context) + 1), 0, -1):
+        start = len(context) - (n - 1)
+        if context[start:] in tables[n - 1]:
+            row = tables[n - 1][context[start:]]
+            total, handed = 0, 0.0
+            for count in row.values():
+                total += count
+                handed += min(count, discount)
+            p += left * (row.get(word, 0) - min(discount, row.get(word, 0))) / total
+            left *= handed / total
+    return p + left / V
 """,
     ),
 ]

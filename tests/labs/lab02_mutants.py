@@ -6,7 +6,7 @@ _BYTES_OF_A = "[0b11000000 + (a >> 6), 0b10000000 + a % 64]"
 _BYTES_OF_B = (
     "[0b11110000 + (b >> 18)] + [0b10000000 + (b >> n) % 64 for n in (12, 6, 0)]"  # four of them
 )
-_PATTERN = r'regex.findall(r" ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s", text)'
+_ENDINGS = r"'(?:[sdmt]|ll|ve|re)|"
 _MOST = "min(counts, key=lambda pair: (-counts[pair], pair), default=None)"
 _LOOP = "while present := [made[pair] for pair in pairwise(ids) if pair in made]:"
 _JOINED = 'b"".join(tokens[i] for i in ids).decode("utf-8", errors="replace")'
@@ -173,21 +173,45 @@ MUTANTS = [
         "copies it",
     ),
     # split_words
-    Mutant("split_words", "by split", _PATTERN, "text.split()", "throws away"),
+    Mutant(
+        "split_words",
+        "by split",
+        """regex.findall(
+        r"'(?:[sdmt]|ll|ve|re)| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+", text
+    )""",
+        "text.split()",
+        "throws away",
+    ),
     Mutant("split_words", "the space after", r" ?\p{L}+|", r"\p{L}+ ?|", "A space belongs"),
-    Mutant("split_words", "no space", r'" ?\p{L}+|', r'"\p{L}+|', "A space belongs"),
+    Mutant("split_words", "no space", r"| ?\p{L}+|", r"|\p{L}+|", "A space belongs"),
     Mutant("split_words", "a group", r" ?\p{L}+|", r"( ?\p{L}+)|", "only holds together"),
-    Mutant("split_words", "English letters", r'" ?\p{L}+|', '" ?[a-zA-Z]+|', "of any script"),
-    Mutant("split_words", "numbers in one", r"|\p{N}|", r"| ?\p{N}+|", "A digit is a piece"),
-    Mutant("split_words", "digits with a space", r"|\p{N}|", r"| ?\p{N}|", "A digit is a piece"),
-    Mutant("split_words", "words of all kinds", r" ?\p{L}+|\p{N}", r" ?\w+", "A digit is a piece"),
+    Mutant("split_words", "the endings in a group", "(?:[sdmt]", "([sdmt]", "only holds together"),
+    Mutant("split_words", "English letters", r"| ?\p{L}+|", "| ?[a-zA-Z]+|", "of any script"),
+    Mutant("split_words", "digits one by one", r" ?\p{N}+|", r" ?\p{N}|", "A run of digits"),
+    Mutant("split_words", "digits without a space", r" ?\p{N}+|", r"\p{N}+|", "A run of digits"),
+    Mutant("split_words", "words of all kinds", r" ?\p{L}+| ?\p{N}+", r" ?\w+", "A run of digits"),
     Mutant("split_words", "underscore", r" ?\p{L}+|", r" ?[\p{L}_]+|", "only letters make"),
-    Mutant("split_words", "signs one by one", r"\p{N}]+|\s", r"\p{N}]|\s", "A run of other signs"),
-    Mutant("split_words", "signs without a space", r"| ?[^", "|[^", "A run of other signs"),
-    Mutant("split_words", "runs of blanks", r'|\s"', r'|\s+"', "single characters"),
-    Mutant("split_words", "blanks left out", r'+|\s"', '+"', "which alternative"),
-    Mutant("split_words", "many spaces", r'" ?\p{L}', r'" *\p{L}', "single characters"),
-    Mutant("split_words", "any blank before", r'" ?\p{L}', r'"\s?\p{L}', "single characters"),
+    Mutant("split_words", "signs one by one", r"\p{N}]+|", r"\p{N}]|", "A run of other signs"),
+    Mutant("split_words", "signs without a space", "| ?[^", "|[^", "A run of other signs"),
+    Mutant("split_words", "no endings", _ENDINGS, "", "one of seven endings"),
+    Mutant("split_words", "endings of one letter", "|ll|ve|re)", ")", "one of seven endings"),
+    Mutant(
+        "split_words",
+        "endings last",
+        r"""r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|""",
+        r"""r" ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|'(?:[sdmt]|ll|ve|re)|""",
+        "has to stand first",
+    ),
+    Mutant(
+        "split_words", "endings of words only", "|ll|ve|re)", r"|ll|ve|re)\b", "whatever follows"
+    ),
+    Mutant("split_words", "large letters", "[sdmt]", "[sdmtSDMT]", "in small letters"),
+    Mutant("split_words", "a space before endings", "r\"'(?:", "r\" ?'(?:", "in small letters"),
+    Mutant("split_words", "all blanks in one", r"|\s+(?!\S)|", "|", "all but the last one"),
+    Mutant("split_words", "blanks one by one", r"|\s+(?!\S)|\s+", r"|\s", "all but the last one"),
+    Mutant("split_words", "blanks left out", r"(?!\S)|\s+", r"(?!\S)", "which alternative"),
+    Mutant("split_words", "many spaces", r"| ?\p{L}", r"| *\p{L}", "all but the last one"),
+    Mutant("split_words", "any blank before", r"| ?\p{L}", r"|\s?\p{L}", "all but the last one"),
     # train_merges
     Mutant(
         "train_merges",
@@ -307,6 +331,116 @@ MUTANTS = [
 """,
         "changed in place",
     ),
+    # train_quickly
+    Mutant(
+        "train_quickly",
+        "counted anew in every round",
+        "        most = max(counts.values(), default=0)",
+        "        counts = Counter(count_pairs(words))\n"
+        "        most = max(counts.values(), default=0)",
+        "the set of the words",
+    ),
+    Mutant(
+        "train_quickly",
+        "all words searched",
+        "        for word in places.pop(best):",
+        "        for word in [word for word in words if best in pairwise(word)]:",
+        "the set of the words in which it stands",
+    ),
+    Mutant(
+        "train_quickly",
+        "the plain loop",
+        "    words, counts, merges = dict(words), Counter(count_pairs(words)), []",
+        "    return train_merges(words, n_merges)\n    counts, merges = {}, []",
+        "the set of the words",
+    ),
+    Mutant(
+        "train_quickly",
+        "the index made anew",
+        "        most = max(counts.values(), default=0)",
+        """        places = defaultdict(set)
+        for word in words:
+            for pair in pairwise(word):
+                places[pair].add(word)
+        most = max(counts.values(), default=0)""",
+        "the set of the words",
+    ),
+    Mutant(
+        "train_quickly",
+        "all pairs sorted again and again",
+        "        best = min(pair for pair, n in counts.items() if n == most)",
+        """        for _ in range(3):
+            best = sorted(counts, key=lambda pair: (-counts[pair], pair))[0]""",
+        "sort nothing",
+    ),
+    Mutant(
+        "train_quickly",
+        "old pairs left in",
+        "                counts[pair] -= n",
+        "                counts[pair] -= 0",
+        "out of date",
+    ),
+    Mutant(
+        "train_quickly",
+        "only the merged pair taken out",
+        """            for pair in pairwise(word):
+                counts[pair] -= n""",
+        "            counts[best] = 0",
+        "Keep books by hand",
+    ),
+    Mutant(
+        "train_quickly",
+        "new pairs not counted",
+        "                counts[pair] += n",
+        "                counts[pair] += 0",
+        "Keep books by hand",
+    ),
+    Mutant(
+        "train_quickly",
+        "new words not found again",
+        "                places[pair].add(joined)\n    return",
+        "                pass\n    return",
+        "out of date",
+    ),
+    Mutant(
+        "train_quickly",
+        "a pair once a word",
+        "            for pair in pairwise(word):\n                counts",
+        "            for pair in set(pairwise(word)):\n                counts",
+        "out of date",
+    ),
+    Mutant(
+        "train_quickly",
+        "words once",
+        "counts[pair] += n",
+        "counts[pair] += 1",
+        "Keep books by hand",
+    ),
+    Mutant(
+        "train_quickly",
+        "words that are gone",
+        """            if word not in words:
+                continue
+""",
+        "",
+        "out of date",
+    ),
+    Mutant(
+        "train_quickly",
+        "the old word stays",
+        "n = words.pop(word)",
+        "n = words[word]",
+        "Keep books by hand",
+    ),
+    Mutant(
+        "train_quickly",
+        "the first that came",
+        "min(pair for pair, n in counts.items() if n == most)",
+        "max(counts, key=counts.get)",
+        "Of equally frequent",
+    ),
+    Mutant("train_quickly", "to the end", "if most < 2:", "if most < 1:", "only one place"),
+    Mutant("train_quickly", "in place", "dict(words), Counter", "words, Counter", "in place"),
     # encode_word
     Mutant(
         "encode_word",
@@ -496,6 +630,99 @@ MUTANTS = [
         _JOINED,
         _JOINED + '.replace("\\N{REPLACEMENT CHARACTER}", "?")',
         "U+FFFD",
+    ),
+    # encode_text
+    Mutant(
+        "encode_text",
+        "whoever wrote it",
+        "if not special or not special_ids:",
+        "if not special_ids:",
+        "Who wrote this text",
+    ),
+    Mutant("encode_text", "on by default", "special=False", "special=True", "Who wrote this text"),
+    Mutant(
+        "encode_text",
+        "never",
+        "if not special or not special_ids:",
+        "if True:",
+        "regex.escape",
+    ),
+    Mutant("encode_text", "not escaped", "map(regex.escape, names)", "names", "regex.escape"),
+    Mutant(
+        "encode_text",
+        "no group",
+        "f\"({'|'.join(map(regex.escape, names))})\"",
+        "'|'.join(map(regex.escape, names))",
+        "hands out",
+    ),
+    Mutant("encode_text", "shortest first", ", reverse=True", "", "the longer of those"),
+    Mutant(
+        "encode_text",
+        "in the order of the dictionary",
+        "sorted(special_ids, key=len, reverse=True)",
+        "list(special_ids)",
+        "the longer of those",
+    ),
+    Mutant(
+        "encode_text",
+        "no special tokens at all",
+        "if not special or not special_ids:",
+        "if not special:",
+        "once for each part",
+    ),
+    Mutant(
+        "encode_text",
+        "blanks taken away",
+        "            ids += encode(part)",
+        "            ids += encode(part.strip())",
+        "with its blanks",
+    ),
+    Mutant(
+        "encode_text",
+        "lists in a list",
+        "            ids += encode(part)",
+        "            ids.append(encode(part))",
+        "One flat list",
+    ),
+    Mutant(
+        "encode_text",
+        "special ones at the end",
+        "    return ids",
+        "    marks = [i for i in ids if i in special_ids.values()]\n"
+        "    return [i for i in ids if i not in marks] + marks",
+        "at its place",
+    ),
+    Mutant(
+        "encode_text",
+        "character by character",
+        "            ids += encode(part)",
+        "            ids += [i for character in part for i in encode(character)]",
+        "once for each part",
+    ),
+    Mutant(
+        "encode_text",
+        "special ones left out",
+        "            ids.append(special_ids[part])",
+        "            pass",
+        "hands out",
+    ),
+    Mutant(
+        "encode_text",
+        "the name is encoded as well",
+        "            ids.append(special_ids[part])",
+        "            ids += [special_ids[part], *encode(part)]",
+        "its id comes",
+    ),
+    Mutant(
+        "encode_text",
+        "one name at a time",
+        "    return ids",
+        """    ids = []
+    for name in special_ids:
+        for i, part in enumerate(text.split(name)):
+            ids += ([special_ids[name]] if i else []) + encode(part)
+    return ids""",
+        "once for each part",
     ),
     # measure
     Mutant(
@@ -731,7 +958,9 @@ def merge(ids, pair, new):
         r"""
 def split_words(text):
     import re
-    return re.findall(r" ?[^\W\d_]+|\d| ?(?:[^\w\s]|_)+|\s", text)
+    letters, digits, signs = r"[^\W\d_]+", r"[\d²½]+", r"(?:[^\w\s]|_)+"
+    ends = "'s|'d|'m|'t|'ll|'ve|'re"
+    return re.findall(rf"{ends}| ?{letters}| ?{digits}| ?{signs}|\s+(?=\s|$)|\s", text)
 """,
     ),
     Rewrite(
@@ -740,18 +969,23 @@ def split_words(text):
         """
 def split_words(text):
     def kind(c):
-        return "letter" if c.isalpha() else "digit" if c.isdigit() else (
-            "blank" if c.isspace() else "sign")
+        return ("letter" if regex.match(r"\\p{L}", c) else "digit" if regex.match(r"\\p{N}", c)
+                else "blank" if regex.match(r"\\s", c) else "sign")
     pieces, i = [], 0
     while i < len(text):
         start = i
-        if text[i] == " " and i + 1 < len(text) and kind(text[i + 1]) in ("letter", "sign"):
-            i += 1
-        this = kind(text[i])
-        i += 1
-        if this in ("letter", "sign"):
+        ending = next((e for e in ("'s", "'d", "'m", "'t", "'ll", "'ve", "'re")
+                       if text.startswith(e, i)), None)
+        if ending:
+            i += len(ending)
+        else:
+            if text[i] == " " and i + 1 < len(text) and kind(text[i + 1]) != "blank":
+                i += 1
+            this = kind(text[i])
             while i < len(text) and kind(text[i]) == this:
                 i += 1
+            if this == "blank" and i < len(text) and i - start > 1:
+                i -= 1
         pieces.append(text[start:i])
     return pieces
 """,
@@ -796,6 +1030,101 @@ def train_merges(words, n_merges):
             words[word] = n
             for old in zip(word, word[1:]):
                 counts[old] = counts.get(old, 0) + n
+    return merges
+""",
+    ),
+    Rewrite(
+        "train_quickly",
+        "words by number",
+        """
+def train_quickly(words, n_merges):
+    spelled, times = [list(word) for word in words], list(words.values())
+    counts, where = Counter(), {}
+    for k, ids in enumerate(spelled):
+        for pair in zip(ids, ids[1:]):
+            counts[pair] += times[k]
+            where.setdefault(pair, set()).add(k)
+    merges = []
+    while len(merges) < n_merges and counts:
+        best = min(counts, key=lambda pair: (-counts[pair], pair))
+        if counts[best] < 2:
+            break
+        for k in where[best]:
+            old = spelled[k]
+            new = spelled[k] = merge(old, best, 256 + len(merges))
+            for pair in zip(old, old[1:]):
+                counts[pair] -= times[k]
+            for pair in zip(new, new[1:]):
+                counts[pair] += times[k]
+                where.setdefault(pair, set()).add(k)
+        merges.append(best)
+    return merges
+""",
+    ),
+    Rewrite(
+        "train_quickly",
+        "with a heap",
+        """
+def train_quickly(words, n_merges):
+    import heapq
+    words, counts, places, merges = dict(words), dict(count_pairs(words)), {}, []
+    for word in words:
+        for pair in zip(word, word[1:]):
+            places.setdefault(pair, []).append(word)
+    heap = [(-n, pair) for pair, n in counts.items()]
+    heapq.heapify(heap)
+    while heap and len(merges) < n_merges:
+        n, best = heapq.heappop(heap)
+        if counts.get(best, 0) != -n:
+            continue
+        if -n < 2:
+            break
+        changed = set()
+        for word in places.pop(best):
+            if (times := words.pop(word, 0)) == 0:
+                continue
+            new = tuple(merge(word, best, 256 + len(merges)))
+            words[new] = times
+            for pair in zip(word, word[1:]):
+                counts[pair] -= times
+                changed.add(pair)
+            for pair in zip(new, new[1:]):
+                counts[pair] = counts.get(pair, 0) + times
+                places.setdefault(pair, []).append(new)
+                changed.add(pair)
+        merges.append(best)
+        for pair in changed:
+            if counts[pair] > 0:
+                heapq.heappush(heap, (-counts[pair], pair))
+    return merges
+""",
+    ),
+    Rewrite(
+        "train_quickly",
+        "Counters subtracted, pairs sorted",
+        """
+def train_quickly(words, n_merges):
+    words, counts, index = dict(words), Counter(), defaultdict(set)
+    for word, n in words.items():
+        for pair in pairwise(word):
+            counts[pair] += n
+            index[pair].add(word)
+    merges = []
+    for i in range(n_merges):
+        ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        if not ranked or ranked[0][1] < 2:
+            break
+        pair = ranked[0][0]
+        merges.append(pair)
+        for word in [w for w in index[pair] if w in words]:
+            n = words.pop(word)
+            new = tuple(merge(list(word), pair, 256 + i))
+            words[new] = n
+            counts.subtract({p: n * k for p, k in Counter(pairwise(word)).items()})
+            counts.update({p: n * k for p, k in Counter(pairwise(new)).items()})
+            for p in pairwise(new):
+                index[p].add(new)
+        del counts[pair]
     return merges
 """,
     ),
@@ -865,6 +1194,41 @@ def decode(ids, tokens):
     import codecs
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
     return "".join(decoder.decode(tokens[i]) for i in ids) + decoder.decode(b"", final=True)
+""",
+    ),
+    Rewrite(
+        "encode_text",
+        "place by place",
+        """
+def encode_text(text, encode, special_ids, special=False):
+    ids, part, i = [], "", 0
+    while i < len(text):
+        fits = [name for name in special_ids if special and text.startswith(name, i)]
+        if fits:
+            name = max(fits, key=len)
+            if part:
+                ids += encode(part)
+            ids, part, i = ids + [special_ids[name]], "", i + len(name)
+        else:
+            part, i = part + text[i], i + 1
+    return ids + encode(part) if part else ids
+""",
+    ),
+    Rewrite(
+        "encode_text",
+        "by matches",
+        """
+def encode_text(text, encode, special_ids, special=False):
+    import re
+    if not (special and special_ids):
+        return list(encode(text))
+    names = "|".join(re.escape(name) for name in sorted(special_ids, key=lambda x: -len(x)))
+    ids, start = [], 0
+    for match in re.finditer(names, text):
+        ids.extend(encode(text[start : match.start()]))
+        ids.append(special_ids[match[0]])
+        start = match.end()
+    return tuple(ids + encode(text[start:]))
 """,
     ),
     Rewrite(

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 import unicodedata
 from collections import Counter
 from math import nan
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from helpers.course.checks import lab02
 from helpers.course.checks.lab02 import reference as ours
+from helpers.course.checks.lab02 import speed
 from helpers.course.checks.lab02.paper import (
     _BUILT,
     _FOUR_BYTES,
@@ -23,16 +25,21 @@ from helpers.course.checks.lab02.paper import (
     hint_on_paper,
 )
 from helpers.course.checks.lab02.stretch import leaderboard
-from helpers.course.checks.trial import Trial
+from helpers.course.checks.trial import Complaint, Trial
 from helpers.course.environment import find_root
 from helpers.data import corpora
 from helpers.data.bpe import BPETokenizer
 from helpers.data.wordpiece import WordPieceTokenizer
 from helpers.inference.evaluation import Score
+from staff.authoring.cells import kind, read_notebook
+from staff.authoring.labs import RELEASED, lab_sources
+from tests.labs.handed_in import with_predictions
+from tests.labs.mutation import run_cells
 
+SOURCE = lab_sources(find_root())["lab02"]
 corpus = corpora.lantern_bay()
 TRAIN, NEW = corpus.train[:40_000], corpus.validation[:5_000]
-course = BPETokenizer.train(TRAIN, 256 + 400, pattern=lab02.PATTERN)
+course = BPETokenizer.train(TRAIN, 256 + 400)
 
 
 def words_of(text):
@@ -153,36 +160,96 @@ def test_merge_is_what_replace_does_to_letters(text, pair):
     ]
 
 
-@given(st.text("ab1 .,_'\n\té海²ßЖ½🙂", max_size=40))
-@settings(max_examples=300)
-def test_pieces_are_of_one_kind_and_as_long_as_they_may_be(text):
-    def kind(character):
-        known = {"L": "letter", "N": "digit", "Z": "blank", "C": "blank"}
-        return known.get(unicodedata.category(character)[0], "sign")
+ENDINGS = ("'s", "'d", "'m", "'t", "'ll", "'ve", "'re")
 
-    pieces, place = ours.split_words(text), 0
+
+def kind_of(character):
+    known = {"L": "letter", "N": "digit"}
+    return "blank" if character.isspace() else known.get(unicodedata.category(character)[0], "sign")
+
+
+@given(st.text("ab1stdlve .,_'\n\té海²ßЖ½🙂S", max_size=40))
+@settings(max_examples=300)
+def test_pieces_are_those_of_the_six_rules(text):
+    pieces, start = ours.split_words(text), 0
     assert "".join(pieces) == text
     for piece in pieces:
-        kinds = [kind(c) for c in piece.removeprefix(" ") or " "]
-        assert len(set(kinds)) == 1
-        if kinds[0] in ("digit", "blank"):
-            assert len(piece) == 1
+        rest = text[start:]
+        ending = next((e for e in ENDINGS if rest.startswith(e)), None)
+        kinds = {kind_of(c) for c in piece[piece[0] == " " and len(piece) > 1 :]}
+        end = start + len(piece)
+        if ending:
+            assert piece == ending
+        elif piece.isspace():
+            blanks = len(rest) - len(rest.lstrip())
+            assert len(piece) in (blanks, blanks - 1)
+            assert len(piece) == blanks or end < len(text)
+            # A blank that is left over begins the next piece, or was no space.
+            assert blanks == 1 or len(piece) == blanks - (blanks < len(rest))
         else:
-            after = text[place + len(piece) : place + len(piece) + 1]
-            assert not after or kind(after) != kinds[0]
-        place += len(piece)
+            assert len(kinds) == 1
+            assert end == len(text) or kind_of(text[end]) not in kinds
+        start = end
+
+
+def test_pieces_are_those_of_the_course_s_tokenizer():
+    assert ours.split_words(NEW) == BPETokenizer([]).split(NEW)
 
 
 @pytest.mark.parametrize("text", [TRAIN[:20_000], "aaaa aaaaaaa aa baaab baaab abababab " * 3])
 def test_merges_are_those_of_the_course_s_tokenizer(text):
-    expected = BPETokenizer.train(text, 256 + 400, pattern=lab02.PATTERN).merges
+    expected = BPETokenizer.train(text, 256 + 400).merges
     assert ours.train_merges(words_of(text), 400) == expected
+    assert ours.train_quickly(words_of(text), 400) == expected
 
 
 @given(st.text("ab ", min_size=1, max_size=60), st.integers(0, 20))
 def test_merges_agree_where_there_are_many_ties(text, n):
-    expected = BPETokenizer.train(text, 256 + n, pattern=lab02.PATTERN).merges
+    expected = BPETokenizer.train(text, 256 + n).merges
     assert ours.train_merges(words_of(text), n) == expected
+    assert ours.train_quickly(words_of(text), n) == expected
+
+
+MARKS = ["<|endoftext|>", "<|end|>", "<|", "a.b"]
+
+
+@given(st.lists(st.sampled_from([*MARKS, "a", " the", "b", "\n", "<|end"]), max_size=12))
+def test_special_tokens_are_those_of_the_course_s_tokenizer(parts):
+    tokenizer, text = BPETokenizer(course.merges[:50], MARKS), "".join(parts)
+    for special in (True, False):
+        found = ours.encode_text(
+            text, lambda part: tokenizer.encode(part).tolist(), tokenizer.special_ids, special
+        )
+        assert found == tokenizer.encode(text, special).tolist()
+
+
+def test_a_slow_loop_is_told_whether_it_looks_at_all_words_or_at_all_pairs():
+    def complaint(answer):
+        with pytest.raises(Complaint) as raised:
+            lab02.train_quickly.check(Trial(answer))
+        return raised.value
+
+    slow = complaint(ours.train_merges)
+    assert "the set of the words" in slow.hint
+    assert "s, with all" in slow.hint
+
+    def tired(words, n):
+        began = time.process_time()
+        while len(words) > 200 and time.process_time() - began < 2:
+            pass
+        return ours.train_quickly(words, n)
+
+    assert "sort nothing" in complaint(tired).hint
+
+
+def test_the_speed_of_many_words_is_that_of_the_frequent_ones():
+    words = speed.many_words(Trial(None, 3), speed.N_RARE)
+    frequent = speed.many_words(Trial(None, 3), 0)
+    assert list(words)[: len(frequent)] == list(frequent)
+    assert len(words) > speed.N_RARE
+    merges = ours.train_quickly(words, speed.N_MERGES)
+    assert merges == ours.train_quickly(frequent, speed.N_MERGES)
+    assert len(merges) == speed.N_MERGES
 
 
 def test_words_are_encoded_as_by_the_course_s_tokenizer():
@@ -274,3 +341,82 @@ def test_a_blank_is_not_on_the_leaderboard(capsys):
 
     leaderboard(blank, "abc", "cab")
     assert "not attempted" in capsys.readouterr().out
+
+
+def test_points_and_minutes_are_announced():
+    cells = read_notebook(SOURCE).cells
+    (table,) = (cell.source for cell in cells if "points in all" in cell.source)
+    rows = re.findall(r"(?m)^\| (?:\d+)? ?\| .+ \| (\d+) \| (\d+) \|$", table)
+    real = [c.metadata.nbgrader.points for c in cells if kind(c) in ("test", "answer")]
+    total = int(re.search(r"\*\*(\d+) points in all", table)[1])
+    assert total == sum(real) == sum(int(points) for points, _ in rows)
+    minutes = sum(int(minutes) for _, minutes in rows)
+    announced = [
+        int(n) for c in cells for n in re.findall(r"\*\*Time\*\* about (\d+) min", c.source)
+    ]
+    readme = (find_root() / RELEASED / "README.md").read_text(encoding="utf-8")
+    announced += [int(n) for n in re.findall(r"\(lab02_tokenizer\.ipynb\).* (\d+) min", readme)]
+    assert announced == [minutes, minutes]
+
+
+def test_a_task_says_the_points_and_minutes_of_the_table():
+    cells = [cell.source for cell in read_notebook(SOURCE).cells]
+    (table,) = (source for source in cells if "points in all" in source)
+    rows = re.findall(r"(?m)^\| (\d*) ?\| (?:Question: )?.+ \| (\d+) \| (\d+) \|$", table)
+    heads = r"### (?:Task (\d+)|Question) · .+ · (\d+) points?\n\nAbout (\d+) minutes"
+    said = [match for source in cells for match in re.findall(heads, source)]
+    assert said == [row for row in rows if row[1] != "0"]
+
+
+def test_no_result_stands_below_a_prediction_in_the_release():
+    cells = read_notebook(find_root() / RELEASED / SOURCE.name).cells
+    asking = [c for c in cells if c.cell_type == "code" and "check.predicted(" in c.source]
+    assert len(asking) == 3
+    for cell in asking:
+        shown = "".join(output.get("text", "?") for output in cell.outputs)
+        assert shown.startswith("First write your prediction")
+        assert len(cell.outputs) == 1
+
+
+@pytest.fixture(scope="module")
+def notebook(tmp_path_factory):
+    """The names of the source with predictions made, but for the one that waits for a slow loop."""
+    folder = tmp_path_factory.mktemp("lab02")
+    return run_cells(with_predictions(SOURCE, folder, but="my_ratio"))
+
+
+def test_a_thousand_merges_of_all_tales_take_less_than_two_seconds(notebook):
+    found, seconds = notebook["timed"](notebook["train_quickly"])
+    assert found == BPETokenizer.train(corpus.train, 1256).merges
+    assert seconds < 2  # 0.3 on a slow core
+
+
+def test_the_tokenizer_is_that_of_lab_05(notebook):
+    mine, theirs, some = (notebook[name] for name in ("of_lab05", "theirs", "some"))
+    assert mine.vocab_size == theirs.vocab_size == 2048
+    assert mine.special_ids == theirs.special_ids
+    for special in (True, False):
+        ids = mine.encode(some, special)
+        assert torch.equal(ids, theirs.encode(some, special))
+        assert mine.decode(ids) == theirs.decode(ids) == some
+    assert mine.tokens == [theirs.token_bytes(i) for i in range(2048)]
+
+
+def test_what_the_notebook_asks_to_be_seen_is_there(notebook):
+    counted, new = (notebook["lines"][name][1] for name in ("counted tales", "new tales"))
+    assert new == sorted(new)
+    assert all(abs(a / b - 1) < 0.05 for a, b in zip(counted, new, strict=True))
+    assert new[-1] < notebook["ceiling"]
+    assert new[2] - new[0] > new[-1] - new[-2] > 0
+    per_token, per_byte = zip(*notebook["paid"].values(), strict=True)
+    assert list(per_token) == sorted(per_token)
+    assert per_token[-1] > 10 * per_token[0]
+    assert max(per_byte) < 1.02 * min(per_byte)
+    assert len(notebook["unknown"]) == 3
+    for tale, familiar, rare, numbers, french, greek, chinese in notebook["cost"].values():
+        assert max(tale, familiar) < 0.35
+        assert rare > 2 * tale
+        assert numbers == 1
+        assert tale < french < 1
+        assert 1.7 < greek < 2
+        assert chinese == 3

@@ -1,28 +1,30 @@
 """What the checks of lab 01 share: the lab, and n-gram counts.
 
-Texts are strings, and a token is a character. ``counts[context][symbol]`` says how often a symbol
-follows a context of n - 1 symbols; a distribution is a dictionary from symbols to probabilities.
+A text is a string, whose tokens are characters, or a tuple of words. ``counts[context][symbol]``
+says how often a symbol follows a context of n - 1 symbols, which is a slice of the text; a
+distribution is a dictionary from symbols to probabilities.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from helpers.course.checks.lab import Lab
 
 lab = Lab("lab01")
 
-Counts = Mapping[str, Mapping[str, int]]
+Counts = Mapping[Any, Mapping[str, int]]
 Distribution = dict[str, float]
 
 SUM = "Add up your probabilities for one context: what divides the counts must be their own sum."
 EMPTY = "Try it by hand on a text of one or two characters."
 
 
-def course_counts(text: str, n: int) -> dict[str, Counter]:
+def course_counts(text: Sequence, n: int) -> dict[Any, Counter]:
     """How often each symbol follows each context of n - 1 symbols."""
-    counts: dict[str, Counter] = {}
+    counts: dict[Any, Counter] = {}
     for i in range(len(text) - n + 1):
         counts.setdefault(text[i : i + n - 1], Counter())[text[i + n - 1]] += 1
     return counts

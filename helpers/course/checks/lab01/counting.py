@@ -46,9 +46,13 @@ def perplexity(trial: Trial) -> None:
 def count_ngrams(trial: Trial) -> None:
     hint = "An n-gram is a context of n - 1 characters and the one that follows it. "
     hint += see(2, "n-grams by maximum likelihood")
+    kinds = (
+        "Read the kind of error. A text may be a string or a tuple, and a slice, text[i:j], is of "
+        "the same kind; is an index out of range, or a key not there yet?"
+    )
 
-    def try_on(text: str, n: int, rule: str, hint: str) -> None:
-        got = trial.call(text, n)
+    def try_on(text: str | tuple[str, ...], n: int, rule: str, hint: str) -> None:
+        got = trial.call(text, n, hint=kinds)
         got = {context: dict(row) for context, row in got.items()} if is_rows(got) else got
         expected = {context: dict(row) for context, row in course_counts(text, n).items()}
         trial.equals(got, expected, rule, hint, given=f"{text!r}, n = {n}")
@@ -60,6 +64,9 @@ def count_ngrams(trial: Trial) -> None:
     text = trial.text(trial.integer(20, 60), "abc")
     for n in (2, 3, 4):
         try_on(text, n, "every n-gram once", last)
+    slices = "A context is a slice of the text, text[i:j]: of a tuple of words it is a tuple."
+    for n in (1, 2, 3):
+        try_on(("to", "be", "or", "not", "to", "be"), n, "a tuple of words", slices)
     try_on("ab", 3, "a text shorter than n has none", EMPTY)
     try_on("", 2, "an empty text has none", EMPTY)
 

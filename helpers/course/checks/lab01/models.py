@@ -1,11 +1,11 @@
-"""Checks of lab 01: the choice of a model, and Kneser-Ney smoothing."""
+"""Checks of lab 01: the choice of a model, and Kneser-Ney smoothing of any order."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Sequence
 
-from helpers.course.checks.lab01.common import Distribution, course_counts, is_rows, lab
+from helpers.course.checks.lab01.common import Counts, course_counts, is_rows, lab
 from helpers.course.checks.lab01.measuring import course_bits
 from helpers.course.checks.lab01.smoothing import course_mixture
 from helpers.course.checks.pointers import see
@@ -45,56 +45,217 @@ def choose(trial: Trial) -> None:
         )
 
 
-def _kneser_ney(text: str, vocabulary: str, discount: float) -> dict[str, Distribution]:
-    pairs = course_counts(text, 2)
-    before = Counter(symbol for row in pairs.values() for symbol in row)
-    kinds = sum(before.values())
-    p = {}
-    for context in vocabulary:
-        row = pairs.get(context, {})
-        total = sum(row.values())
-        free = discount * len(row) / total if total else 1.0
-        p[context] = {
-            s: (max(row.get(s, 0) - discount, 0) / total if total else 0) + free * before[s] / kinds
-            for s in vocabulary
-        }
+_PHRASES = "old pell rows . old pell sings . cat or dog . row or sing ."
+_SENTENCE = "the old pell rows and the old pell sings and the cat or the dog sings"
+
+
+def course_continuations(counts: Counts) -> dict:
+    """Of each n-gram without its first token: in how many different n-grams it stands."""
+    fewer: dict = {}
+    for context, row in counts.items():
+        for symbol in row:
+            fewer.setdefault(context[1:], Counter())[symbol] += 1
+    return fewer
+
+
+def _continuation_slips(counts: Counts) -> Iterator[tuple[dict, str]]:
+    occurrences: dict = {}
+    first: dict = {}
+    after: dict = {}
+    for context, row in counts.items():
+        for symbol, count in row.items():
+            occurrences.setdefault(context[1:], Counter())[symbol] += count
+            first.setdefault(context[:-1], Counter())[symbol] += 1
+            after.setdefault(context[1:], Counter())[symbol] = len(row)
+    yield (
+        occurrences,
+        "That is how often the shorter n-gram occurs. However often an n-gram was seen, it counts "
+        "once: what matters is how many different ones there are.",
+    )
+    yield first, "The token that is dropped is the first one, the one that is farthest away."
+    yield (
+        after,
+        "That is how many different tokens follow the context; asked for is how many stand before.",
+    )
+    yield (
+        {context: dict.fromkeys(row, 1) for context, row in occurrences.items()},
+        "Two n-grams with different first tokens leave the same rest: that rest counts two.",
+    )
+
+
+@lab.task(course_continuations)
+def continuations(trial: Trial) -> None:
+    where = see(2, "Kneser-Ney: in how many contexts?")
+    usual = (
+        "Take each different n-gram once, drop its first token, and count how many leave the same "
+        f"rest. {where}"
+    )
+    form = (
+        "The keys are contexts that are one token shorter, context[1:], also where that is empty; "
+        "a row maps tokens to numbers, as in count_ngrams."
+    )
+    error = (
+        "Read the kind of error. A slice, context[1:], is of the kind of the context: a string of "
+        "a string, a tuple of a tuple. And a key met for the first time has no number yet."
+    )
+    by_hand = {"a": {"c": 5}, "b": {"c": 1, "d": 2}}
+    phrases = tuple(_PHRASES.split())
+    random = trial.text(trial.integer(60, 120), "abcd")
+    for counts, rule, given in (
+        (by_hand, "pairs by hand", f"{by_hand}"),
+        (course_counts("abcbbcabc", 3), "triples leave pairs", "the triples of 'abcbbcabc'"),
+        (course_counts(phrases, 2), "words", f"the pairs of {' '.join(phrases)!r}, a tuple"),
+        (course_counts(phrases, 3), "words", f"the triples of {' '.join(phrases)!r}, a tuple"),
+        (course_counts(random, 2), "a random text", "the pairs of a random text"),
+        (course_counts(random, 4), "a random text", "the 4-grams of a random text"),
+        ({}, "no n-grams", "no n-grams"),
+    ):
+        got = trial.call(counts, given=given, hint=error)
+        got = {a: dict(row) for a, row in got.items()} if is_rows(got) else got
+        expected = {a: dict(row) for a, row in course_continuations(counts).items()}
+        keys = isinstance(got, dict) and set(got) != set(expected)
+        slips = _continuation_slips(counts)
+        trial.equals(got, expected, rule, form if keys else usual, slips=slips, given=given)
+
+
+def course_kneser_ney(
+    tables: Sequence[Counts], context: Sequence, word: object, V: int, discount: float
+) -> float:
+    """Absolute discounting in every table, from the uniform distribution upwards."""
+    p = 1 / V
+    for n, counts in enumerate(tables, 1):
+        row = counts.get(context[len(context) - n + 1 :]) if n - 1 <= len(context) else None
+        if row:
+            total = sum(row.values())
+            kept = max(row.get(word, 0) - discount, 0) / total
+            p = kept + discount * len(row) / total * p
     return p
 
 
-@lab.task(_kneser_ney)
+def _with(
+    kept: Callable = lambda count, discount: max(count - discount, 0),
+    share: Callable = lambda row, total, discount: discount * len(row) / total,
+    start: Callable = lambda V: 1 / V,
+    unseen: Callable = lambda p: p,
+    seen: Callable = lambda tables: tables,
+) -> Callable:
+    """``course_kneser_ney`` with some of its parts exchanged, as a student may slip."""
+
+    def slip(tables: Sequence[Counts], context: Sequence, word: object, V: int, discount: float):
+        p = start(V)
+        for n, counts in enumerate(seen(tables), len(tables) - len(seen(tables)) + 1):
+            if n - 1 > len(context):
+                break
+            row = counts.get(context[len(context) - n + 1 :], {})
+            total = sum(row.values())
+            if total:
+                p = kept(row.get(word, 0), discount) / total + share(row, total, discount) * p
+            else:
+                p = unseen(p)
+        return p
+
+    return slip
+
+
+_FREED = (
+    "Every different token of the row gives up d, so d times their number over the context's count "
+    "is free, and that is the weight of the shorter context."
+)
+_SLIPS = (
+    (
+        _with(kept=lambda count, discount: count - discount),
+        "A token that was never seen after the context has no d to give: its count stays 0.",
+    ),
+    (
+        _with(kept=lambda count, discount: count),
+        "What the shorter context gets has to be taken off the counts first.",
+    ),
+    (_with(share=lambda row, total, discount: discount / total), _FREED),
+    (_with(share=lambda row, total, discount: discount), _FREED),
+    (_with(share=lambda row, total, discount: len(row) / total), _FREED),
+    (
+        _with(share=lambda row, total, discount: 0.0),
+        "The shorter context is missing: what was taken off the counts has to go somewhere.",
+    ),
+    (
+        _with(start=lambda V: 0.0),
+        "The lowest order is the uniform distribution: 1 / V for every token.",
+    ),
+    (
+        _with(unseen=lambda p: 0.0),
+        "A context that was never seen knows nothing: what the shorter one says stays as it is.",
+    ),
+    (
+        _with(seen=lambda tables: tables[-1:]),
+        "Between the longest context and 1 / V stand the other orders, each with its own table.",
+    ),
+    (
+        _with(seen=lambda tables: []),
+        "No table had a row for your context. Its keys are slices of the text: strings or tuples, "
+        "as the text is.",
+    ),
+    (
+        lambda tables, *rest: course_kneser_ney(tables[:-1], *rest),
+        "The longest order is left out. It needs a context of n - 1 tokens, not of n.",
+    ),
+)
+
+
+@lab.task(course_kneser_ney)
 def kneser_ney(trial: Trial) -> None:
     where = see(2, "Kneser-Ney: in how many contexts?")
-    text = "abacabad"
-    got = trial.call(text, "abcd", 0.5)
-    given = f"the text {text!r}, vocabulary 'abcd', discount 0.5"
-    expected = _kneser_ney(text, "abcd", 0.5)
-    trial.holds(
-        is_rows(got) and set(got) == set("abcd"),
-        "one distribution for every symbol of the vocabulary as context",
-        "The dictionary has a row for every context, also for one that nothing follows.",
-        given=given,
-        got=list(got) if isinstance(got, Mapping) else got,
-        expected=list("abcd"),
+    usual = (
+        "From the shortest context to the longest: what is left of the count, and what was freed "
+        f"times the probability so far. {where}"
     )
-    for context in "abcd":
-        if isinstance(got[context], Mapping) and got[context]:
-            trial.equals(
-                float(sum(got[context].values())),
-                1.0,
-                "every row sums to 1",
-                "What the discounts take away, d times the number of different followers over the "
-                f"context's count, is what the lower order shares out. {where}",
-                given=f"{given}, context {context!r}",
-            )
-    kinds = (
-        "The lower order asks after how many different characters a symbol stands, not how often "
-        f"it occurs. {where}"
+    newest = "The context of order n is the last n - 1 tokens; text[-0:] is the whole text."
+    error = (
+        "Read the kind of error. What if the context is in no table, or the word not in its row? "
+        "And context[i:] is a string of a string and a tuple of a tuple."
     )
-    for name in ("d", "a"):
-        rule = "a context never followed gets the lower order" if name == "d" else "by hand"
-        trial.equals(got[name], expected[name], rule, kinds, given=f"{given}, context {name!r}")
-    text, discount = trial.text(200, "abcdd"), trial.integer(1, 9) / 10
-    got = trial.call(text, "abcde", discount)
-    expected = _kneser_ney(text, "abcde", discount)
-    given = f"a random text of 200 characters, discount {discount}"
-    trial.equals(got, expected, "random text", kinds, given=given)
+    short = "Of a text that is shorter than n - 1 tokens take the orders that fit, no others."
+
+    def tables_of(text: Sequence, n: int) -> list[Counts]:
+        counted = [course_counts(text, k) for k in range(1, n + 1)]
+        return [*map(course_continuations, counted[1:]), counted[-1]]
+
+    def try_on(
+        tables: Sequence[Counts], context: Sequence, word: object, V: int, discount: float,
+        rule: str, hint: str, source: str,
+    ) -> float:  # fmt: skip
+        given = f"tables of {source}, context {context!r}, word {word!r}, V = {V}, d = {discount}"
+        arguments = (list(tables), context, word, V, discount)
+        got = trial.call(*arguments, given=given, hint=error)
+        slips = ((slip(*arguments), words) for slip, words in _SLIPS)
+        expected = course_kneser_ney(*arguments)
+        trial.equals(got, expected, rule, hint, slips=slips, given=given)
+        return got
+
+    first, source = tables_of("abacabad", 2), "'abacabad', n = 2"
+    try_on(first, "a", "b", 4, 0.5, "by hand", usual, source)
+    try_on(first, "a", "a", 4, 0.5, "a pair that was never seen", usual, source)
+    try_on(first, "d", "a", 4, 0.5, "a context that nothing follows", usual, source)
+    try_on(first, "", "a", 4, 0.5, "the first token of a text", short, source)
+    total = sum(try_on(first, "a", s, 5, 0.5, "all tokens", usual, source) for s in "abcde")
+    freed = "Add up your probabilities of all V tokens. " + _FREED
+    trial.equals(total, 1.0, "they sum to 1", freed, given="context 'a'")
+    counted = [course_counts("abacabad", k) for k in (1, 2)]
+    rule = "the tables are taken as they are: here both count occurrences"
+    taken = "Counting is done before: the function only discounts the counts of each table."
+    try_on(counted, "a", "b", 4, 0.5, rule, taken, "occurrences in 'abacabad'")
+    third, source = tables_of(tuple(_SENTENCE.split()), 3), f"{_SENTENCE!r} in words, n = 3"
+    for context, word in (
+        (("the", "old"), "pell"),
+        (("cat", "or", "the"), "old"),
+        (("the", "cat"), "pell"),
+        (("or",), "the"),
+        (("the", "moon"), "pell"),
+        (("the", "old"), "moon"),
+    ):
+        try_on(third, context, word, 12, 0.75, "words", newest, source)
+    text, discount = trial.text(200, "abcdd"), trial.integer(1, 10) / 10
+    fourth = tables_of(text, 4)
+    for context in ("", "ab", "dda", text[:7], "aeb"):
+        for symbol in "ae":
+            source = "a random text, n = 4"
+            try_on(fourth, context, symbol, 6, discount, "a random text", newest, source)

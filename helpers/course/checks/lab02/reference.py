@@ -7,19 +7,17 @@ works with, and the tests compare the two.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
 
 import regex
 
-from helpers.data.bpe import BPETokenizer
+from helpers.data.bpe import GPT2_PATTERN, BPETokenizer
 
 Pair = tuple[int, int]
 Words = Mapping[tuple[int, ...], int]
 
-# Letters with a space before them; a digit; other signs with a space before them; one blank.
-PATTERN = r" ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+|\s"
 BYTES = [BPETokenizer([]).token_bytes(i)[0] for i in range(256)]
 _ID_OF = {byte: i for i, byte in enumerate(BYTES)}
 
@@ -53,7 +51,7 @@ def merge(ids: Sequence[int], pair: Pair, new: int) -> list[int]:
 
 def split_words(text: str) -> list[str]:
     """The pieces that no merge leaves; joined, they are the text."""
-    return regex.findall(PATTERN, text)
+    return regex.findall(GPT2_PATTERN, text)
 
 
 def train_merges(words: Words, n_merges: int) -> list[Pair]:
@@ -70,6 +68,31 @@ def train_merges(words: Words, n_merges: int) -> list[Pair]:
             words[joined] = n
             counts.subtract(count_pairs({word: n}))
             counts.update(count_pairs({joined: n}))
+    return merges
+
+
+def train_quickly(words: Words, n_merges: int) -> list[Pair]:
+    """The same merges; a round looks only at the words that hold its pair."""
+    words, counts, merges = dict(words), count_pairs(words), []
+    places: defaultdict[Pair, set[tuple[int, ...]]] = defaultdict(set)
+    for word in words:
+        for pair in pairwise(word):
+            places[pair].add(word)
+    for new in range(256, 256 + n_merges):
+        most = max(counts.values(), default=0)
+        if most < 2:
+            break
+        best = min(pair for pair, n in counts.items() if n == most)
+        merges.append(best)
+        for word in places.pop(best):
+            if word in words:  # not yet another one, by a merge since
+                n, joined = words.pop(word), tuple(merge(word, best, new))
+                words[joined] = n
+                for pair in pairwise(word):
+                    counts[pair] -= n
+                for pair in pairwise(joined):
+                    counts[pair] += n
+                    places[pair].add(joined)
     return merges
 
 
@@ -93,6 +116,28 @@ def token_bytes(merges: Sequence[Pair]) -> list[bytes]:
 def decode(ids: Sequence[int], tokens: Sequence[bytes]) -> str:
     """The text of ids; bytes that are no UTF-8 become U+FFFD."""
     return b"".join(tokens[i] for i in ids).decode("utf-8", errors="replace")
+
+
+def encode_text(
+    text: str,
+    encode: Callable[[str], list[int]],
+    special_ids: Mapping[str, int],
+    special: bool = False,
+) -> list[int]:
+    """The ids of a text; a special token in it is one only where ``special`` says so."""
+    if not special or not special_ids:
+        return list(encode(text))
+    longest_first = sorted(special_ids, key=len, reverse=True)
+    ids, start = [], 0
+    while start < len(text):
+        found = [(text.find(name, start), i) for i, name in enumerate(longest_first)]
+        place, i = min((f for f in found if f[0] >= 0), default=(len(text), -1))
+        if place > start:
+            ids += encode(text[start:place])
+        if i >= 0:
+            ids.append(special_ids[longest_first[i]])
+        start = place + (len(longest_first[i]) if i >= 0 else 0)
+    return ids
 
 
 def measure(text: str, n_tokens: int, nats_per_token: float) -> dict[str, float]:

@@ -19,17 +19,6 @@ _AT_REST = ("size", "numel", "dim", "__len__", "__get__", "__repr__", "is_floati
 _COUNTING = ("ne", "eq", "ge", "gt", "lt", "le", "sum", "item", "count_nonzero", "tolist")
 
 
-def predicted(*predictions: Any) -> bool:
-    """Whether predictions have been entered; if not, says that they come first.
-
-    What they are about is shown after them only: in a lab that is handed out it is not there yet.
-    """
-    if all(value is not Ellipsis and value is not None for value in predictions):
-        return True
-    print("First write your prediction into the cell above and run it; then run this cell.")
-    return False
-
-
 def fill(module: nn.Module, trial: Trial, scale: float = 0.5) -> nn.Module:
     """The same module in float64 with random weights, whatever it began with."""
     module.double()

@@ -1,0 +1,139 @@
+"""What the checks of lab 01 hold answers against, and what its notebook announces and shows."""
+
+import math
+import re
+from collections import Counter
+
+import pytest
+import torch
+
+from helpers.course.checks import lab01
+from helpers.course.checks.lab01.common import course_counts
+from helpers.course.checks.lab01.models import course_continuations, course_kneser_ney
+from helpers.course.checks.trial import Trial
+from helpers.course.environment import find_root
+from helpers.models.ngram import KneserNey
+from staff.authoring.cells import kind, read_notebook
+from staff.authoring.labs import RELEASED, lab_sources
+from tests.labs.handed_in import with_predictions
+from tests.labs.mutation import run_cells
+
+TASKS = lab01.lab.tasks
+SOURCE = lab_sources(find_root())["lab01"]
+
+
+@pytest.fixture(scope="module")
+def notebook(tmp_path_factory):
+    """The names of the source with all predictions made, so that every result is computed."""
+    return run_cells(with_predictions(SOURCE, tmp_path_factory.mktemp("lab01")))
+
+
+def test_the_tasks_stand_in_the_order_of_the_notebook():
+    assert list(TASKS) == [
+        "perplexity", "count_ngrams", "maximum_likelihood", "by_hand", "add_k", "interpolate",
+        "bits_per_character", "sample_text", "choose", "continuations", "kneser_ney",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("seed", [0, 7])
+def test_every_check_accepts_the_courses_own_version(name, seed):
+    trial = Trial(TASKS[name].fallback, seed)
+    TASKS[name].check(trial)
+    assert trial.rules
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_kneser_ney_is_that_of_the_package(n):
+    draw = torch.Generator().manual_seed(n)
+    text = tuple(torch.randint(7, (400,), generator=draw).tolist())
+    begun = ("begin", *text)  # the package counts what stands at the beginning of a text
+    counted = [course_counts(begun, k) for k in range(1, n + 1)]
+    tables = [*map(course_continuations, counted[1:]), counted[-1]]
+    theirs = KneserNey(n, discounts=[0.7] * n).fit(torch.tensor(text), 8)
+    for _ in range(30):
+        new = torch.randint(7, (n - 1,), generator=draw).tolist()
+        state = theirs.start(1)
+        for token in new:
+            log_probs, state = theirs.step(torch.tensor([token]), state)
+        mine = [course_kneser_ney(tables, tuple(new), w, 8, 0.7) for w in range(8)]
+        assert sum(mine) == pytest.approx(1)
+        assert log_probs[0].exp().tolist() == pytest.approx(mine)
+
+
+def test_continuations_are_numbers_of_different_tokens():
+    text = "abracadabra alakazam"
+    expected = Counter(gram[1:] for gram in {text[i : i + 3] for i in range(len(text) - 2)})
+    found = course_continuations(course_counts(text, 3))
+    assert {a + b: count for a, row in found.items() for b, count in row.items()} == expected
+    twice = course_continuations(found)
+    assert twice == course_continuations(course_counts(text[1:], 2))
+
+
+def test_points_and_minutes_are_announced():
+    cells = read_notebook(SOURCE).cells
+    (table,) = (cell.source for cell in cells if "points in all" in cell.source)
+    rows = re.findall(r"(?m)^\| (?:\d+)? ?\| .+ \| (\d+) \| (\d+) \|$", table)
+    real = [c.metadata.nbgrader.points for c in cells if kind(c) in ("test", "answer")]
+    total = int(re.search(r"\*\*(\d+) points in all", table)[1])
+    assert total == sum(real) == sum(int(points) for points, _ in rows)
+    minutes = sum(int(minutes) for _, minutes in rows)
+    announced = [
+        int(n) for c in cells for n in re.findall(r"\*\*Time\*\* about (\d+) min", c.source)
+    ]
+    readme = (find_root() / RELEASED / "README.md").read_text(encoding="utf-8")
+    announced += [int(n) for n in re.findall(r"\(lab01_ngrams\.ipynb\).* (\d+) min", readme)]
+    assert announced == [minutes, minutes]
+
+
+def test_a_task_says_the_points_and_minutes_of_the_table():
+    cells = [cell.source for cell in read_notebook(SOURCE).cells]
+    (table,) = (source for source in cells if "points in all" in source)
+    rows = re.findall(r"(?m)^\| (\d*) ?\| (?:Question: )?.+ \| (\d+) \| (\d+) \|$", table)
+    heads = r"### (?:Task (\d+)|Question) · .+ · (\d+) points?\n\nAbout (\d+) minutes"
+    said = [match for source in cells for match in re.findall(heads, source)]
+    assert said == [row for row in rows if row[1] != "0"]
+
+
+def test_no_result_stands_below_a_prediction_in_the_release():
+    cells = read_notebook(find_root() / RELEASED / SOURCE.name).cells
+    asking = [c for c in cells if c.cell_type == "code" and "check.predicted(" in c.source]
+    assert len(asking) == 3
+    for cell in asking:
+        shown = "".join(output.get("text", "?") for output in cell.outputs)
+        assert shown.startswith("First write your prediction")
+        assert len(cell.outputs) == 1
+
+
+def test_no_choice_lies_at_the_edge_of_its_grid(notebook):
+    assert 1 < notebook["best_n"] < 7
+    assert 0.3 < notebook["best_weight"] < 0.9
+    for values, costs in notebook["curves"].values():
+        assert 0 < costs.index(min(costs)) < len(values) - 1
+
+
+def test_on_the_tales_the_longer_contexts_are_counted_best_by_kneser_ney(notebook):
+    costs = notebook["found"]
+    gain = costs["interpolation"] - costs["Kneser-Ney"]
+    assert 0.25 < gain < 0.4
+    assert gain / 4 < costs["discounting"] - costs["Kneser-Ney"] < gain / 2
+    assert 5 < notebook["times"] < 15
+    assert notebook["theirs"] < notebook["yours"] < notebook["theirs"] + 0.2
+
+
+def test_pell_is_the_francisco_of_the_tales(notebook):
+    once, pairs = notebook["raw"][0][()], notebook["raw"][1]
+    assert abs(once["pell"] - once["or"]) < 10
+    before = {word: [a for a, row in pairs.items() if word in row] for word in ("pell", "or")}
+    assert len(before["pell"]) < 5
+    assert len(before["or"]) > 30
+    assert pairs["old",]["pell"] > 0.95 * once["pell"]
+
+
+def test_what_the_notebook_hands_out_is_task_6(notebook):
+    tables = [course_counts("abracadabra", n) for n in (1, 2, 3)]
+    for context in ("", "a", "br", "cab", "zz"):
+        whole = TASKS["interpolate"].fallback(tables, context, "abcdr", 0.4)
+        one = {s: notebook["mixture"](tables, context, s, 5, 0.4) for s in "abcdr"}
+        assert one == pytest.approx(whole)
+        assert math.isclose(sum(one.values()), 1)
