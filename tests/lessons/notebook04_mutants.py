@@ -109,7 +109,7 @@ MUTANTS = [
         "minus belongs inside",
     ),
     # ppmi
-    Mutant("ppmi", "no P", ".clamp(min=0)", "", "Values below 0"),
+    Mutant("ppmi", "no P", ".clamp(min=0)", "", "first P of PPMI"),
     Mutant("ppmi", "no total", " / counts.sum()", "", "sum of all counts is missing"),
     Mutant("ppmi", "rows", "dim=1, keepdim=True", "dim=1", "belong to the rows"),
     Mutant("ppmi", "bits", "(counts / expected).log()", "(counts / expected).log2()", "are bits"),
@@ -126,7 +126,7 @@ MUTANTS = [
         "torch.where(counts > 0, (counts / expected).log(), 0.0).clamp(min=0)",
         "(counts / expected).log()",
         "PPMI",
-    ),  # fmt: skip
+    ),
     # analogy
     Mutant("analogy", "not left out", "cosines[[a, b, c]] = -torch.inf", "pass", "left out"),
     Mutant("analogy", "turned", "unit[b] - unit[a]", "unit[a] - unit[b]", "b - a"),
