@@ -46,7 +46,7 @@ from helpers.models.word_vectors import (
 
 RESULTS = Path(__file__).parent / "results" / "word_vectors_study.json"
 CHOSEN = {"d_model": 50, "window": 2}  # by word_vectors.py; nothing skipped, weight decay 0.3
-WIDER = ((25, 2), (35, 2), (50, 3), (35, 3))
+WIDER = ((25, 2), (50, 3))
 SHARES = (40, 20, 10, 4)  # occurrences of the second word beside 40 of the first
 PAIRS = 12  # of words for each share
 GROUPS = {"never": (0, 0), "once": (1, 1), "2 to 4": (2, 4), "5 to 19": (5, 19)}
