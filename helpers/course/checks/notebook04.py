@@ -399,7 +399,7 @@ def _nearest_to(vectors: Tensor, row: int, out: Sequence[int]) -> int:
 def analogy(trial: Trial) -> None:
     hint = (
         "Make all rows equally long, form b - a + c, take the cosine with every row, and put the "
-        f"three given words out of the race. {see(4, 'Analogies, and a baseline')}"
+        f"three given words out of the race. {see(4, 'Analogies, and a baseline that ignores the question')}"
     )
     slips: list[Slip] = [
         (
