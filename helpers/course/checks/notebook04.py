@@ -13,6 +13,7 @@ from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
 
 turns = Lab("notebook04")
+ANALOGIES = see(4, "Analogies, and a baseline that ignores the question")
 Slip = tuple[Callable, str]
 
 
@@ -399,7 +400,7 @@ def _nearest_to(vectors: Tensor, row: int, out: Sequence[int]) -> int:
 def analogy(trial: Trial) -> None:
     hint = (
         "Make all rows equally long, form b - a + c, take the cosine with every row, and put the "
-        f"three given words out of the race. {see(4, 'Analogies, and a baseline that ignores the question')}"
+        f"three given words out of the race. {ANALOGIES}"
     )
     slips: list[Slip] = [
         (
