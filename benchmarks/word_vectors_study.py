@@ -1,0 +1,249 @@
+"""What notebook 04 says over several seeds: centred vectors, mixed senses, window networks.
+
+    python benchmarks/word_vectors_study.py centred 0     the neighbours and analogies of one seed
+    python benchmarks/word_vectors_study.py wider 25 2    settings outside the first study's grid
+    python benchmarks/word_vectors_study.py senses 0      pairs of words under one name
+    python benchmarks/word_vectors_study.py window 0      the window network; also: averaging,
+                                                          averaging_wide, eighth
+
+Each call is one training (half a minute to two on one core) and adds its rows to
+benchmarks/results/word_vectors_study.json; rows that are there are not computed again.
+``all`` makes every row that is missing. Skip-gram's settings are those that
+``word_vectors.py`` chose.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+from word_vectors import CHOOSE, CHOOSING_SEEDS, REPORT, mean_aucs
+
+from helpers.data import corpora
+from helpers.data.batching import windows
+from helpers.data.bpe import BPETokenizer
+from helpers.data.tokenizers import WordTokenizer
+from helpers.data.word_pairs import word_relations
+from helpers.inference.evaluation import log_probs
+from helpers.inference.neural_predictor import NeuralPredictor
+from helpers.inference.word_similarity import analogy_ranks
+from helpers.learning.training import Training
+from helpers.models.ngram import ModifiedKneserNey
+from helpers.models.window_lm import AveragingLM, WindowLM
+from helpers.models.word_vectors import (
+    SkipGram,
+    WordVectors,
+    negative_sampling_loss,
+    skip_gram_batches,
+)
+
+RESULTS = Path(__file__).parent / "results" / "word_vectors_study.json"
+CHOSEN = {"d_model": 50, "window": 2}  # by word_vectors.py; nothing skipped, weight decay 0.3
+WIDER = ((25, 2), (50, 3))
+SHARES = (40, 20, 10, 4)  # occurrences of the second word beside 40 of the first
+PAIRS = 12  # of words for each share
+GROUPS = {"never": (0, 0), "once": (1, 1), "2 to 4": (2, 4), "5 to 19": (5, 19)}
+GROUPS["20 or more"] = (20, 10**9)
+# name -> (class, D, steps, share of the training text); all with one hidden layer of 96
+NETWORKS = {
+    "window": (WindowLM, 48, 1800, 1),
+    "averaging": (AveragingLM, 58, 1800, 1),  # as many parameters as the window network
+    "averaging_wide": (AveragingLM, 288, 1800, 1),  # as many inputs of the hidden layer
+    "eighth": (WindowLM, 48, 300, 8),
+}
+WINDOW, HIDDEN, MERGES = 6, 96, 2000
+TASKS = [
+    *(("centred", seed) for seed in range(5)),
+    *(("senses", seed) for seed in range(3)),
+    *((name, seed) for seed in range(3) for name in NETWORKS),
+]
+
+
+def text() -> tuple[Tensor, list[str]]:
+    """The lower-cased training tales as ids of the words that occur five times, and the words."""
+    train = corpora.lantern_bay().train.lower()
+    tokenizer = WordTokenizer.train(train, min_count=5)
+    ids = tokenizer.encode(train)
+    return ids[ids > tokenizer.end] - 2, tokenizer.words[2:]
+
+
+def skip_gram(tokens: Tensor, size: int, seed: int, d_model: int, window: int) -> Tensor:
+    """Centre vectors (V, D) of skip-gram with the chosen settings."""
+    torch.manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed)
+    model = SkipGram(size, d_model)
+    batches = skip_gram_batches(tokens, size, 1024, generator, window, negatives=5, threshold=1.0)
+    settings = {"learning_rate": 5e-3, "weight_decay": 0.3, "loss": negative_sampling_loss}
+    for _ in Training(model, batches, 3000, **settings):
+        pass
+    return model.centre.weight.detach()
+
+
+def centred(seed: int) -> dict:
+    """AUC and analogies of one seed, before and after the mean is subtracted."""
+    tokens, words = text()
+    counts = dict(zip(words, torch.bincount(tokens).tolist(), strict=True))
+    weight = skip_gram(tokens, len(words), seed, **CHOSEN)
+    row: dict = {}
+    for name, vectors in (("as trained", weight), ("centred", weight - weight.mean(0))):
+        known = WordVectors(words, vectors)
+        row[name] = {
+            "auc": mean_aucs(known.similarity, counts, seed, REPORT),
+            "analogies": {r: answers(known, pairs) for r, pairs in word_relations().items()},
+        }
+    return row
+
+
+def answers(vectors: WordVectors, pairs: list[tuple[str, str]]) -> dict[str, float]:
+    """Share of right answers: by the sum, by c alone (Linzen 2016), and how many questions."""
+    size = len(vectors.words)
+    by_sum = analogy_ranks(lambda a, b, c: [w for w, _ in vectors.analogy(a, b, c, size)], pairs)
+    alone = analogy_ranks(
+        lambda a, b, c: [w for w, _ in vectors.neighbours(c, size) if w not in (a, b)], pairs
+    )
+    ranks = {"sum": np.array(by_sum), "c alone": np.array(alone)}
+    found = {f"{name}, first": float(np.mean(r == 1)) for name, r in ranks.items()}
+    found |= {f"{name}, of ten": float(np.mean(r <= 10)) for name, r in ranks.items()}
+    return {"questions": len(by_sum), **found}
+
+
+def wider(d_model: int, window: int) -> dict:
+    """AUC on the kinds of the choice, for settings at the edge of the first grid and outside."""
+    tokens, words = text()
+    counts = dict(zip(words, torch.bincount(tokens).tolist(), strict=True))
+    found = []
+    for seed in CHOOSING_SEEDS:
+        known = WordVectors(words, skip_gram(tokens, len(words), seed, d_model, window))
+        found.append(mean_aucs(known.similarity, counts, seed, CHOOSE))
+    return {test: float(np.mean([one[test] for one in found])) for test in found[0]}
+
+
+def mixed_text(tokens: Tensor, words: list[str], seed: int) -> tuple[Tensor, list[tuple], int]:
+    """The tales with pairs of frequent words (a, b) under one new name.
+
+    40 occurrences of a and n of b get the name of the pair; 40 others of a, and n others of b, a
+    name of their own each, for comparison; the rest keep theirs.
+
+    Returns:
+        The ids, rows (n, a, b, mixed, b alone, a alone), and the size of the vocabulary.
+    """
+    counts, rng = torch.bincount(tokens).numpy(), np.random.default_rng(seed)
+    known = [i for i, word in enumerate(words) if 150 <= counts[i] <= 1500 and word.isalpha()]
+    drawn = rng.permutation(known)[: 2 * PAIRS * len(SHARES)].reshape(-1, 2).tolist()
+    new, rows, size = tokens.numpy().copy(), [], len(words)
+    for k, (a, b) in enumerate(drawn):
+        n = SHARES[k // PAIRS]
+        of_a, of_b = (rng.permutation(np.flatnonzero(new == word)) for word in (a, b))
+        new[of_a[:40]] = new[of_b[:n]] = size
+        new[of_b[n : 2 * n]], new[of_a[40:80]] = size + 1, size + 2
+        rows.append((n, a, b, size, size + 1, size + 2))
+        size += 3
+    return torch.from_numpy(new), rows, size
+
+
+def senses(seed: int) -> dict:
+    """Cosines of mixed words with both parts, by the number of occurrences of the second part."""
+    tokens, words = text()
+    new, rows, size = mixed_text(tokens, words, seed)
+    vectors = skip_gram(new, size, seed, **CHOSEN)
+    unit = torch.nn.functional.normalize(vectors - vectors[: len(words)].mean(0))
+    found: dict[str, list] = {}
+    for n, a, b, mixed, b_alone, a_alone in rows:
+        pairs = {"mixed, first": (mixed, a), "mixed, second": (mixed, b)}
+        pairs |= {"alone, first": (a_alone, a), "alone, second": (b_alone, b)}
+        for name, (i, j) in pairs.items():
+            found.setdefault(f"{n}: {name}", []).append(round(float(unit[i] @ unit[j]), 4))
+    return found
+
+
+def network(name: str, seed: int) -> dict:
+    """A network of NETWORKS and the best Kneser-Ney model on the same tokens."""
+    kind, d_model, steps, part = NETWORKS[name]
+    corpus = corpora.lantern_bay()
+    bpe = BPETokenizer.train(corpus.train, vocab_size=256 + MERGES)
+    ids = {p: bpe.encode(getattr(corpus, p)) for p in ("train", "validation", "test")}
+    train = ids["train"][: len(ids["train"]) // part]
+    size = {p: len(getattr(corpus, p).encode()) * math.log(2) for p in ("validation", "test")}
+    ngrams = {n: ModifiedKneserNey(n).fit(train, bpe.vocab_size) for n in (2, 3, 4, 5)}
+    counted = {
+        n: -float(log_probs(m, ids["validation"]).sum()) / size["validation"]
+        for n, m in ngrams.items()
+    }
+    best = min(counted, key=lambda n: counted[n])
+    torch.manual_seed(seed)
+    net = kind(bpe.vocab_size, d_model, HIDDEN, WINDOW, dropout=0.2)
+    batches = windows(train, 8, 64, torch.Generator().manual_seed(seed))
+    began = time.perf_counter()
+    settings = {"learning_rate": 2e-2, "weight_decay": 0.1, "warmup": 20}
+    for _ in Training(net, batches, steps, **settings):
+        pass
+    row: dict = {
+        "parameters": sum(p.numel() for p in net.parameters()),
+        "seconds": round(time.perf_counter() - began, 1),
+        "Kneser-Ney": {str(n): value for n, value in counted.items()},
+    }
+    bos = int(bpe.encode("\n\n\n")[-1])
+    for p in ("validation", "test"):
+        network, table = (
+            log_probs(model, ids[p]).double()
+            for model in (NeuralPredictor(net, bos=bos, window=WINDOW), ngrams[best])
+        )
+        row[p] = {
+            "network": -float(network.sum()) / size[p],
+            "Kneser-Ney": -float(table.sum()) / size[p],
+        }
+        if p == "validation":
+            saved = (network - table).numpy() / math.log(2)
+            row["groups"] = by_context(saved, ngrams[best], best, ids[p])
+    return row
+
+
+def by_context(saved: np.ndarray, model: ModifiedKneserNey, n: int, tokens: Tensor) -> dict:
+    """Bits gained and lost against Kneser-Ney, by how often its context was seen."""
+    contexts = model.counts.rows(tokens, n)[1][n - 1]
+    seen = np.where(contexts >= 0, model.counts.tables[n - 2].count[contexts], 0)
+    rows = {}
+    for label, (low, high) in GROUPS.items():
+        here = saved[(seen >= low) & (seen <= high)]
+        rows[label] = {
+            "tokens": len(here),
+            "gained": float(here[here > 0].sum()),
+            "lost": float(-here[here < 0].sum()),
+        }
+    return rows
+
+
+def add(key: str, row: Mapping) -> None:
+    """Write a row into the file of results, which other calls may have changed meanwhile."""
+    content = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    content = {"script": "benchmarks/word_vectors_study.py", **content, key: row}
+    RESULTS.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    print(key, json.dumps(row)[:300], flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["all", "wider", "centred", "senses", *NETWORKS])
+    parser.add_argument("numbers", nargs="*", type=int, help="a seed; for wider D and the window")
+    given = parser.parse_args()
+    torch.set_num_threads(1)
+    tasks = [(given.what, *given.numbers)]
+    if given.what == "all":
+        tasks = [*TASKS, *(("wider", *numbers) for numbers in WIDER)]
+    for what, *numbers in tasks:
+        key = " ".join(map(str, (what, *numbers)))
+        if RESULTS.exists() and key in json.loads(RESULTS.read_text()):
+            continue
+        functions = {"centred": centred, "senses": senses, "wider": wider}
+        add(key, functions[what](*numbers) if what in functions else network(what, *numbers))
+
+
+if __name__ == "__main__":
+    main()
