@@ -31,6 +31,7 @@ def next_token_bars(
     kept: Any = None,
     top: int = 20,
     high: float | None = None,
+    off_scale: str = "cut off",
     names: tuple[str, str] = ("before", "after"),
     title: str = "",
     ax: Axes | None = None,
@@ -49,6 +50,7 @@ def next_token_bars(
         top: how many tokens have bars of their own.
         high: the least top of the axis, where plots are to be compared. The axis always holds the
             single tokens; a last bar that is higher is cut off and says its value.
+        off_scale: what is written beside that value, in brackets.
         names: what the two distributions are called in the legend.
 
     Raises:
@@ -80,7 +82,7 @@ def next_token_bars(
     _axis_of_tokens(ax, [visible(labels[i]) for i in first], len(rest))
     if len(rest):
         ax.axvline(len(first) - 0.5, color=palette.GREY, lw=1, ls=":", marker="")
-        _cut_off(ax, len(first), stays[-1] + gone[-1], new[-1], high)
+        _cut_off(ax, len(first), stays[-1] + gone[-1], new[-1], high, off_scale)
     handles = [Patch(**pale, label=names[0]), Patch(fc=palette.BLUE, label=names[1])]
     share = f"all {len(kept):,} tokens kept"
     if not kept.all():
@@ -168,7 +170,9 @@ def _axis_of_tokens(ax: Axes, names: list[str], others: int) -> None:
             label.set(rotation=50, ha="right", rotation_mode="anchor")
 
 
-def _cut_off(ax: Axes, place: int, before: float, after: float, high: float) -> None:
+def _cut_off(
+    ax: Axes, place: int, before: float, after: float, high: float, off_scale: str
+) -> None:
     """Write the values of the last bar where they do not fit under the top of the axis."""
     if max(before, after) <= high:
         return
@@ -176,7 +180,7 @@ def _cut_off(ax: Axes, place: int, before: float, after: float, high: float) -> 
         f"{before:.2f}\n→ {after:.2f}" if round(before, 2) != round(after, 2) else f"{before:.2f}"
     )
     ax.annotate(
-        f"{words}\n(cut off)",
+        f"{words}\n({off_scale})",
         (place, high),
         xytext=(0, 4),
         textcoords="offset points",

@@ -65,6 +65,9 @@ def test_a_high_last_bar_is_cut_off_and_says_its_value():
     ax = next_token_bars(flat, flat, [str(i) for i in range(50)], top=10)
     assert ax.get_ylim()[1] < 0.03
     assert "0.80\n(cut off)" in [text.get_text() for text in ax.texts]
+    names = [str(i) for i in range(50)]
+    ax = next_token_bars(flat, flat, names, top=10, off_scale="not to scale")
+    assert "0.80\n(not to scale)" in [text.get_text() for text in ax.texts]
 
 
 def test_long_tokens_do_not_overlap():

@@ -19,6 +19,10 @@ MUTANTS = [
         "come from one",
     ),
     Mutant("beam_step", "a width above V", "min(width, len(row))", "width", "min(width, len(row))"),
+    Mutant(
+        "beam_step", "tensors", "zip(values.tolist(), ids.tolist())", "zip(values, ids)", "plain"
+    ),
+    Mutant("beam_step", "a tuple", "[*tokens, token]", "(*tokens, token)", "a list of tokens"),
     # tempered
     Mutant(
         "tempered",
@@ -43,6 +47,13 @@ MUTANTS = [
     Mutant("top_k", "one more", "[:k]", "[: k + 1]", "one token more"),
     Mutant(
         "top_k", "sorted", "kept / kept.sum()", "p[best] / p[best].sum()", "hand back V numbers"
+    ),
+    Mutant(
+        "top_k",
+        "in sorted order",
+        "kept / kept.sum()",
+        "kept.sort(descending=True).values / kept.sum()",
+        "in sorted order",
     ),
     Mutant(
         "top_k",
@@ -142,6 +153,20 @@ MUTANTS = [
     Mutant(
         "one_round", "only the replacement", "[*new, int(draw(res", "[int(draw(res", "before it"
     ),
+    Mutant(
+        "one_round",
+        "one random number for the round",
+        "    new = []\n    for x, p_x, q_x in zip(drafted, p, q):\n"
+        "        accept, residual = verify(p_x, q_x)\n"
+        "        if torch.rand((), generator=generator) >= accept[x]:\n",
+        "    new, u = [], torch.rand((), generator=generator)\n"
+        "    for x, p_x, q_x in zip(drafted, p, q):\n"
+        "        accept, residual = verify(p_x, q_x)\n"
+        "        if u >= accept[x]:\n",
+        "a random number of its own",
+    ),
+    Mutant("one_round", "the likeliest", "draw(residual)", "residual.argmax()", "the residual by"),
+    Mutant("one_round", "the likeliest more", "draw(p[-1])", "p[-1].argmax()", "from p[-1] by"),
     # induction_score
     Mutant("induction_score", "the same token", "t - n + 1]", "t - n]", "on the same token"),
     Mutant("induction_score", "the one before", "t - n + 1]", "t - n - 1]", "the token before"),

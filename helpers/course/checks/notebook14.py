@@ -30,6 +30,10 @@ def _beam_step(beam: Beam, log_p: Tensor, width: int) -> list[tuple[float, list[
     return sorted(longer, reverse=True)[:width]
 
 
+def _is_int(token: object) -> bool:
+    return isinstance(token, int)
+
+
 @turns.task(_beam_step)
 def beam_step(trial: Trial) -> None:
     hint = (
@@ -97,9 +101,18 @@ def beam_step(trial: Trial) -> None:
     log_p = torch.tensor([[0.1, 0.2, 0.7], [0.06, 0.9, 0.04]], dtype=torch.double).log()
     look = {"hint": hint, "slips": slips, "tolerance": 1e-5}
     rule = "by hand, the best two of six"
-    trial.agrees(
-        _beam_step, beam, log_p, 2, rule=rule, given="two beginnings, V = 3, width 2", **look
+    given = "two beginnings, V = 3, width 2"
+    trial.agrees(_beam_step, beam, log_p, 2, rule=rule, given=given, **look)
+    plain = all(
+        isinstance(total, float) and isinstance(tokens, list) and all(map(_is_int, tokens))
+        for total, tokens in trial.value
     )
+    rule = "a pair is a plain number and a list of plain numbers"
+    words = (
+        "Later cells look texts up by their tokens: take plain numbers, values.tolist() and "
+        "ids.tolist(), and a list of tokens, [*tokens, token]."
+    )
+    trial.holds(plain, rule, words, given=given, got=trial.value)
     one = [(-0.2, [3]), (-3.0, [1])]
     drawn = trial.normal(2, 6).log_softmax(-1)
     rule = "all may come from one beginning"
@@ -187,6 +200,10 @@ def top_k(trial: Trial) -> None:
         (
             lambda p, k: p.sort(descending=True).values[:k] / p.topk(k).values.sum(),
             "Each token keeps its position in the vocabulary: hand back V numbers.",
+        ),
+        (
+            lambda p, k: _top_k(p, k).sort(descending=True).values,
+            "Each token keeps its position in the vocabulary: these stand in sorted order.",
         ),
         (
             lambda p, k: torch.zeros_like(p).index_fill(0, p.topk(k).indices, 1 / k),
@@ -500,30 +517,52 @@ def one_round(trial: Trial) -> None:
         [1, 2, 0], [of(1), of(2), rejecting, of(1)], [1, 2, 3],
         {(1, 2, 3, 1): last, (1, 2, 1): again, (1, 2, 2): again},
     )  # fmt: skip
-    q = torch.tensor([[0.6, 0.3, 0.1]], dtype=torch.double)
-    p = torch.tensor([[0.3, 0.3, 0.4], [0.2, 0.3, 0.5]], dtype=torch.double)
-    rounds = 2_000
-    drafts = torch.multinomial(q[0], rounds, replacement=True, generator=trial.generator).tolist()
+    q = torch.tensor([[0.6, 0.3, 0.1]] * 2, dtype=torch.double)
+    p = torch.tensor([[0.2, 0.5, 0.3], [0.2, 0.3, 0.5], [0.2, 0.3, 0.5]], dtype=torch.double)
+    count = 2_000
+    drafts = torch.multinomial(q[0], 2 * count, replacement=True, generator=trial.generator)
+    pairs = drafts.view(-1, 2).tolist()
 
-    def write(many: list[int], seed: int) -> list[list[int]]:
-        generator, given = torch.Generator().manual_seed(seed), "one draft, V = 3"
-        return [trial.call([x], p, q, generator, given=given, hint=hint) for x in many]
+    def write(many: list[list[int]], seed: int) -> list[list[int]]:
+        generator, given = torch.Generator().manual_seed(seed), "two drafts, V = 3"
+        return [trial.call(list(x), p, q, generator, given=given, hint=hint) for x in many]
+
+    def share(rounds: list[list[int]], position: int, token: int) -> float:
+        return sum(int(new[position]) == token for new in rounds) / max(1, len(rounds))
 
     rule = "the same seed gives the same round"
     words = "Draw all random numbers from the generator that is handed in: generator=generator."
-    texts = write(drafts, 1)
-    trial.equals(write(drafts[:40], 1), texts[:40], rule, words, given="two generators, one seed")
-    rule, given = (
-        "the first token has the target's probabilities",
-        f"{rounds:,} rounds of one draft",
+    rounds = write(pairs, 1)
+    trial.equals(write(pairs[:40], 1), rounds[:40], rule, words, given="two generators, one seed")
+    given = f"{count:,} rounds of two drafts"
+    # All bounds are more than four standard errors.
+    words = (
+        "Which token replaces a rejected one is a matter of chance: draw it from the residual by "
+        "torch.multinomial, and do not take the likeliest."
     )
-    shares = torch.bincount(torch.tensor([int(text[0]) for text in texts]), minlength=3) / rounds
+    replaced = share([new for new in rounds if len(new) == 1], 0, 1)
+    rule = "half of the rejected first drafts become token 1, for a residual of (0, 1/2, 1/2)"
+    trial.holds(abs(replaced - 0.5) < 0.08, rule, words, given=given, got=replaced, expected=0.5)
+    words = "The one more is a matter of chance, too: draw it from p[-1] by torch.multinomial."
+    longest = [new for new in rounds if len(new) == 3]
+    last_is_2 = share(longest, 2, 2)
+    rule = "half of the added tokens are token 2, for a last row of (0.2, 0.3, 0.5)"
+    trial.holds(abs(last_is_2 - 0.5) < 0.09, rule, words, given=given, got=last_is_2, expected=0.5)
     words = (
         "With chance accept[x] the draft stays: compare a new random number with it each time, and "
         "take accept and residual from verify(p[i], q[i])."
     )
-    near = bool(((shares - p[0]).abs() < 0.045).all())  # more than four standard errors
-    trial.holds(near, rule, words, given=given, got=shares, expected=p[0])
+    rule = "the first token has the target's probabilities"
+    first = torch.bincount(torch.tensor([int(new[0]) for new in rounds]), minlength=3) / count
+    near = bool(((first - p[0]).abs() < 0.05).all())
+    trial.holds(near, rule, words, given=given, got=first, expected=p[0])
+    words = (
+        "Each draft is judged by a random number of its own. With one number for the whole round "
+        "the drafts do not stay independently of each other."
+    )
+    both = len(longest) / count
+    rule = "both drafts stay in 0.6 times 0.6 of the rounds"
+    trial.holds(abs(both - 0.36) < 0.045, rule, words, given=given, got=both, expected=0.36)
 
 
 def _induction_score(weights: Tensor, n: int) -> Tensor:
