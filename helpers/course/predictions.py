@@ -40,7 +40,7 @@ def compare(predicted: Any, measured: float, what: str, *, unit: str = "", digit
         predicted: a number, or words such as "50 %" or "1/3"; ``...`` where there is no prediction.
         measured: what came out.
         what: the quantity, such as "share of unseen trigrams".
-        unit: stands behind the numbers.
+        unit: stands behind the numbers; for "%", a share such as 0.7 is told to be typed as 70.
         digits: behind the point.
     """
     shown = _with_unit(f"{measured:.{digits}f}", unit)
@@ -51,6 +51,10 @@ def compare(predicted: Any, measured: float, what: str, *, unit: str = "", digit
     number = _number(predicted, unit)
     if number is None:
         _say(f"Your prediction {_shown(predicted)} is no number: type one such as 12.5. {found}")
+        return
+    if unit == "%" and 0 < number < 1 <= measured and "%" not in str(predicted):
+        typed = f"{100 * number:.3g}, not {number:.3g}"
+        _say(f"You predicted **{number:.3g} %**. {found} Shares are typed in per cent: {typed}.")
         return
     yours = _with_unit(f"{number:.{digits}f}", unit)
     _say(f"You predicted **{yours}**. {found} {_how_far(number, measured, unit, digits)}".strip())

@@ -36,12 +36,28 @@ def said(capsys):
         ("60%", "You predicted 60.0 %. Measured: 53.4 % (unseen). You were 6.6 points too high."),
         (" 53,42 % ", "You predicted 53.4 %. Measured: 53.4 % (unseen). That is exact."),
         (np.float32(53.4), "You predicted 53.4 %. Measured: 53.4 % (unseen). That is exact."),
-        ("1/2", "You predicted 0.5 %. Measured: 53.4 % (unseen). You were 52.9 points too low."),
+        (
+            "1/2",
+            "You predicted 0.5 %. Measured: 53.4 % (unseen). "
+            "Shares are typed in per cent: 50, not 0.5.",
+        ),
+        (
+            0.07,
+            "You predicted 0.07 %. Measured: 53.4 % (unseen). "
+            "Shares are typed in per cent: 7, not 0.07.",
+        ),
+        ("0.5 %", "You predicted 0.5 %. Measured: 53.4 % (unseen). You were 52.9 points too low."),
+        (1, "You predicted 1.0 %. Measured: 53.4 % (unseen). You were 52.4 points too low."),
     ],
 )
 def test_a_share_is_compared_in_points(capsys, predicted, words):
     compare(predicted, 53.4, "unseen", unit="%")
     assert said(capsys) == f"{words}\n"
+
+
+def test_where_less_than_one_per_cent_came_out_a_small_number_is_per_cent(capsys):
+    compare(0.2, 0.5, "unseen", unit="%")
+    assert said(capsys).endswith("You were 0.3 points too low.\n")
 
 
 @pytest.mark.parametrize(

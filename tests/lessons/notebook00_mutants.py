@@ -171,4 +171,15 @@ REWRITES = [
     return float(loss.detach())
 """,
     ),
+    Rewrite(
+        "training_step",
+        "flattened by the notebook's V",
+        """def training_step(model, optimizer, inputs, targets):
+    loss = F.cross_entropy(model(inputs).view(-1, 27), targets.reshape(-1))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+""",
+    ),
 ]

@@ -301,7 +301,7 @@ def _training_step(
 
 @turns.task(_training_step)
 def training_step(trial: Trial) -> None:
-    V = 6
+    V = len(" abcdefghijklmnopqrstuvwxyz")  # as in the notebook: scores.view(-1, V) is right, too
     begin = trial.normal(V, V, dtype=torch.float32)
     batches = [(trial.integers(0, V, 2, 5), trial.integers(0, V, 2, 5)) for _ in range(3)]
     where = see(0, "One step of training")
