@@ -1,12 +1,13 @@
 """How fast a small GPT gets good, and how fast it writes, beside nanoGPT and transformers.
 
-    python benchmarks/gpt.py --nanogpt CHECKOUT --text tiny_shakespeare.txt [--part 1 2 3 4]
+    python benchmarks/gpt.py --nanogpt CHECKOUT --text tiny_shakespeare.txt [--part 1 2 3 4 5]
 
 Part 1: nanoGPT's README recipe for CPUs (0.80M parameters, 2,000 steps), and the time in which the
 plain modern GPT of the course passes its loss, three seeds. Part 2: the time to 1.60 nats per
 character, with tables of hashed n-grams. Part 3: what a minute gives on tiny Shakespeare and on the
 course's tales, with Kneser-Ney and an LSTM at equal time. Part 4: characters per second with the
-cache at 10.65 million parameters, beside nanoGPT and the transformers library (if installed).
+cache at 10.65 million parameters, beside nanoGPT and the transformers library (if installed). Part
+5: where the time of one of part 1's steps goes, and what the trainer adds to a bare loop.
 
 Losses are nats per character of the whole validation text, in windows as long as in training.
 Evaluation is left out of all times. About fifteen minutes on two cores, which nothing else should
@@ -72,10 +73,10 @@ NGRAMS = {
     "rates": {"learning_rate": 0.03, "muon_rate": 0.03, "betas": (0.8, 0.95)},
 }
 MINUTE = {
-    "shape": {**TWO_LAYERS, "ngrams": 6, "ngram_dropout": 0.3},
+    "shape": {**TWO_LAYERS, "ngrams": 6, "ngram_dropout": 0.5},
     "T": 256,
     "B": 8,
-    "steps": 740,
+    "steps": 1200,
     "rates": {"learning_rate": 0.03, "muon_rate": 0.05, "betas": (0.8, 0.95)},
 }
 LSTM = {"d_model": 64, "d_hidden": 192, "T": 64, "B": 16, "rate": 1e-2}
@@ -87,7 +88,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--nanogpt", type=Path, help="a checkout of nanoGPT (parts 1 and 4)")
     parser.add_argument("--text", type=Path, help="tiny Shakespeare; downloaded if left out")
-    parser.add_argument("--part", type=int, nargs="+", default=[1, 2, 3, 4])
+    parser.add_argument("--part", type=int, nargs="+", default=[1, 2, 3, 4, 5])
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
@@ -99,7 +100,7 @@ def main() -> None:
         "python": platform.python_version(),
         "precision": mixed_precision(torch.device("cpu")),
     }
-    parts = {1: against_nanogpt, 2: to_160, 3: a_minute, 4: writing}
+    parts = {1: against_nanogpt, 2: to_160, 3: a_minute, 4: writing, 5: one_step}
     for number in options.part:
         results[f"part {number}"] = parts[number](options, results)
         RESULTS.parent.mkdir(exist_ok=True)
@@ -118,10 +119,9 @@ class Text:
         self.V, self.newline = self.tokenizer.vocab_size, int(self.tokenizer.encode("\n"))
 
 
-def train_gpt(text: Text, setting: dict, seed: int = 0, steps: int | None = None) -> dict:
-    """Train once: seconds of the steps, and the loss on the whole validation text."""
+def gpt_training(text: Text, setting: dict, seed: int, steps: int) -> tuple[GPT, Training]:
     torch.manual_seed(seed)
-    T, steps = setting["T"], steps or setting["steps"]
+    T = setting["T"]
     model = GPT(GPTConfig.modern(text.V, max_length=T, **setting["shape"]))
     training = Training(
         model,
@@ -131,8 +131,15 @@ def train_gpt(text: Text, setting: dict, seed: int = 0, steps: int | None = None
         optimizers=gpt_optimizers(model, **setting["rates"]),
         precision="auto",
     )
+    return model, training
+
+
+def train_gpt(text: Text, setting: dict, seed: int = 0, steps: int | None = None) -> dict:
+    """Train once: seconds of the steps, and the loss on the whole validation text."""
+    steps = steps or setting["steps"]
+    model, training = gpt_training(text, setting, seed, steps)
     seconds = [record.seconds for record in training][-1]
-    loss = score_model(model, text.validation, T).nats_per_token
+    loss = score_model(model, text.validation, setting["T"]).nats_per_token
     return {"seed": seed, "steps": steps, "seconds": seconds, "loss": loss}
 
 
@@ -175,14 +182,20 @@ def a_minute(options: argparse.Namespace, _: dict) -> dict:
         rows["GPT with n-grams"] = train_gpt(text, MINUTE)
         budget = rows["GPT with n-grams"]["seconds"]
         plain = {**MINUTE, "shape": TWO_LAYERS}
-        trial = train_gpt(text, plain, steps=20)
-        rows["GPT"] = train_gpt(text, plain, steps=int(20 * budget / trial["seconds"]))
+        steps = steps_in(budget, gpt_training(text, plain, 0, 25)[1])
+        rows["GPT"] = train_gpt(text, plain, steps=steps)
         rows["LSTM"] = train_lstm(text, budget)
         for model, row in rows.items():
             print(f"{name}, {model}: {row['loss']:.4f} in {row['seconds']:.1f} s")
         found[name] = rows
     found["settings"] = {"GPT": MINUTE, "LSTM": LSTM}
     return found
+
+
+def steps_in(budget: float, trial: Training) -> int:
+    """How many steps fit into ``budget`` seconds, by those of ``trial`` after its first five."""
+    seconds = [record.seconds for record in trial]
+    return int(budget * (len(seconds) - 5) / (seconds[-1] - seconds[4]))
 
 
 def train_lstm(text: Text, budget: float) -> dict:
@@ -195,8 +208,7 @@ def train_lstm(text: Text, budget: float) -> dict:
         training = Training(model, batches, steps, learning_rate=LSTM["rate"], warmup=20)
         return model, training
 
-    trial = [record.seconds for record in build(25)[1]]
-    steps = int(budget / ((trial[-1] - trial[4]) / 20))
+    steps = steps_in(budget, build(25)[1])
     model, training = build(steps)
     seconds = [record.seconds for record in training][-1]
     loss = score(RecurrentPredictor(model, text.newline), text.validation).nats_per_token
@@ -251,6 +263,57 @@ def writing(options: argparse.Namespace, _: dict) -> dict:
         print(f"{name}: {rate:.0f} tokens per second, {rate / min(rates.values()):.1f} times")
     parameters = sum(p.numel() for p in GPT(GPTConfig.modern(V, **BIG)).parameters())
     return {"tokens_per_second": rates, "tokens": WRITTEN, "parameters": parameters}
+
+
+def one_step(options: argparse.Namespace, _: dict) -> dict:
+    """Part 5: shares of a step's time by torch's profiler, and the trainer beside a bare loop."""
+    text, warm, steps = Text("tiny_shakespeare", options.text), 20, 60
+    records = iter(gpt_training(text, PLAIN, 0, warm + steps)[1])
+    for _ in range(warm):
+        next(records)
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+        for _ in range(steps):
+            next(records)
+    events = profile.key_averages()
+    whole = sum(event.self_cpu_time_total for event in events)
+    within = {event.key: event.cpu_time_total / whole for event in events}
+    alone = {event.key: event.self_cpu_time_total / whole for event in events}
+    shares = {name: within[f"Optimizer.step#{name}.step"] for name in ("Muon", "AdamW")}
+    largest = sorted(alone, key=alone.get, reverse=True)[:8]
+    for name, share in shares.items():
+        print(f"{name}, with all that it calls: {share:.0%} of a step")
+    print("by themselves: " + ", ".join(f"{name} {alone[name]:.0%}" for name in largest))
+
+    ratios = []
+    for seed in SEEDS:
+        _, training = gpt_training(text, PLAIN, seed, warm + steps)
+        seconds = [record.seconds for record in training]
+        ratios.append((seconds[-1] - seconds[warm - 1]) / bare_loop(text, seed, warm, steps))
+    print("the trainer against a bare loop: " + ", ".join(f"{ratio:.3f}" for ratio in ratios))
+    return {"shares": shares, "largest": {n: alone[n] for n in largest}, "against a loop": ratios}
+
+
+def bare_loop(text: Text, seed: int, warm: int, steps: int) -> float:
+    """Seconds of the same steps without a trainer: batch, pass, clip, both optimizers."""
+    torch.manual_seed(seed)
+    model = GPT(GPTConfig.modern(text.V, max_length=PLAIN["T"], **PLAIN["shape"]))
+    optimizers = gpt_optimizers(model, **PLAIN["rates"])
+    batches = TextWindows(text.train, PLAIN["B"], PLAIN["T"], seed)
+    fast = mixed_precision(torch.device("cpu")) == "bfloat16"
+    for step in range(warm + steps):
+        if step == warm:
+            began = time.perf_counter()
+        tokens, targets = batches.batch(step)
+        with torch.autocast("cpu", torch.bfloat16, enabled=fast):
+            logits = model(tokens)
+        loss = nn.functional.cross_entropy(logits.float().flatten(0, 1), targets.flatten())
+        model.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        for optimizer in optimizers:
+            optimizer.step()
+        loss.item()
+    return time.perf_counter() - began
 
 
 def name_of(dtype: torch.dtype) -> str:
