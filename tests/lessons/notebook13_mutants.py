@@ -70,6 +70,24 @@ MUTANTS = [
 """,
         "between backward and step",
     ),
+    Mutant(
+        "train_step",
+        "clips before backward",
+        """    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), clip)
+""",
+        """    nn.utils.clip_grad_norm_(model.parameters(), clip)
+    loss.backward()
+""",
+        "not before, not after",
+    ),
+    Mutant(
+        "train_step",
+        "clips at 1",
+        "model.parameters(), clip)",
+        "model.parameters(), 1.0)",
+        "and not at 1",
+    ),
     Mutant("train_step", "a tensor", "loss.item()", "loss", "plain number"),
     Mutant(
         "train_step",
@@ -160,6 +178,29 @@ MUTANTS = [
         "highest * rate(step - 1, steps, warmup)",
         "has the number 1",
     ),
+    Mutant("train", "clips at 10", "clip=1.0", "clip=10.0", "at the length 1"),
+    Mutant("train", "does not clip", "clip=1.0", "clip=float('inf')", "at the length 1"),
+    Mutant("train", "the factor alone", "= highest * rate(", "= rate(", "is a factor"),
+    Mutant(
+        "train",
+        "the rate after the step",
+        """        optimizer.param_groups[0]["lr"] = highest * rate(step, steps, warmup)
+        inputs, targets = windows.batch(step - 1)
+        losses.append(train_step(model, optimizer, inputs, targets, clip=1.0))
+""",
+        """        inputs, targets = windows.batch(step - 1)
+        losses.append(train_step(model, optimizer, inputs, targets, clip=1.0))
+        optimizer.param_groups[0]["lr"] = highest * rate(step, steps, warmup)
+""",
+        "before the step",
+    ),
+    Mutant(
+        "train",
+        "multiplied onto the last rate",
+        '["lr"] = highest * rate(',
+        '["lr"] *= rate(',
+        "Set the rate anew",
+    ),
     Mutant("train", "one batch late", "windows.batch(step - 1)", "windows.batch(step)", "number 0"),
     Mutant("train", "one batch", "windows.batch(step - 1)", "windows.batch(0)", "always the same"),
     Mutant("train", "the last loss", "return losses", "return losses[-1:]", "of all steps"),
@@ -180,6 +221,13 @@ MUTANTS = [
     ),
     Mutant("orthogonalise", "S once", "c * S @ S @ X", "c * S @ X", "S twice"),
     Mutant("orthogonalise", "largest number", "G.norm()", "G.abs().max()", "not by its largest"),
+    Mutant(
+        "orthogonalise",
+        "the largest singular value",
+        "G.norm()",
+        "torch.linalg.matrix_norm(G, 2)",
+        "the root of the sum",
+    ),
     # snapshot
     Mutant("snapshot", "no copies", "tensor.clone()", "tensor", "go on changing"),
     Mutant(
@@ -225,6 +273,7 @@ MUTANTS = [
         "chosen[len(context) :]",
         "first token of the continuation",
     ),
+    Mutant("log_prob", "over positions", "log_softmax(-1)", "log_softmax(0)", "not over positions"),
     Mutant("log_prob", "a mean", ".sum().item()", ".mean().item()", "forgets the length"),
     Mutant("log_prob", "the cost", "return chosen", "return -chosen", "mind the sign"),
     Mutant(

@@ -92,6 +92,17 @@ def _train_step(
     return loss.item()
 
 
+class _Table(nn.Module):
+    """The smallest language model: a table of logits, times ``loud``, which lengthens gradients."""
+
+    def __init__(self, begin: Tensor, loud: float) -> None:
+        super().__init__()
+        self.weight, self.loud = nn.Parameter(begin.clone()), loud
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        return self.loud * self.weight[tokens]
+
+
 @turns.task(_train_step)
 def train_step(trial: Trial) -> None:
     V = 6
@@ -100,10 +111,8 @@ def train_step(trial: Trial) -> None:
     where = see(13, "One step of training")
 
     def three_steps(step: Callable, clip: float) -> tuple[list[float], Tensor]:
-        table = nn.Embedding(V, V)  # the smallest language model: a table of logits
-        with torch.no_grad():
-            table.weight.copy_(begin)
-        optimizer = torch.optim.SGD(table.parameters(), lr=2.0)
+        table = _Table(begin, 5.0)
+        optimizer = torch.optim.SGD(table.parameters(), lr=0.1)
         return [step(table, optimizer, *batch, clip) for batch in batches], table.weight.detach()
 
     def ours(step: Callable) -> Callable:
@@ -116,7 +125,7 @@ def train_step(trial: Trial) -> None:
     loud = "The gradient grows from step to step: zero_grad empties it before the backward pass."
     late = "That is the loss after the update; hand back the one that the gradient was made of."
     for clip, rule in ((1e9, "three steps of plain SGD"), (0.1, "the gradient's norm is clipped")):
-        given = f"a table of logits, SGD with rate 2, three batches, clip {clip:g}"
+        given = f"a table of logits, SGD with rate 0.1, three batches, clip {clip:g}"
         losses, weight = three_steps(ours(trial.answer), clip)
         wanted, moved = three_steps(_train_step, clip)
         handed = losses[0] is not None
@@ -134,7 +143,11 @@ def train_step(trial: Trial) -> None:
         for wrong, words in (
             (_grows, loud),
             (_loss_after, late),
-            (_unclipped, "clip_grad_norm_ stands between backward and step; later is too late."),
+            (
+                _unclipped,
+                "clip_grad_norm_ stands between backward and step: not before, not after.",
+            ),
+            (_fixed, "Clip at the length that is given, `clip`, and not at 1."),
             (_summed, "The loss is the mean over all B T predictions, not their sum."),
             (_softened, "cross_entropy wants the logits: it takes the softmax by itself."),
         ):
@@ -158,6 +171,7 @@ def _variant(
     after: bool = False,
     total: bool = False,
     soft: bool = False,
+    fixed: bool = False,
 ):
     def step(model, optimizer, inputs, targets, most):
         def loss_of():
@@ -171,7 +185,7 @@ def _variant(
             optimizer.zero_grad()
         loss.backward()
         if clip:
-            nn.utils.clip_grad_norm_(model.parameters(), most)
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0 if fixed else most)
         optimizer.step()
         return (loss_of() if after else loss).item()
 
@@ -180,7 +194,7 @@ def _variant(
 
 _grows, _loss_after = _variant(zero=False), _variant(after=True)
 _unclipped, _summed = _variant(clip=False), _variant(total=True)
-_softened = _variant(soft=True)
+_softened, _fixed = _variant(soft=True), _variant(fixed=True)
 
 
 def _rate(step: int, steps: int, warmup: int) -> float:
@@ -233,26 +247,31 @@ def _train(
     first: int = 1,
     batch: int = -1,
     constant: bool = False,
+    clip: float = 1.0,
+    late: bool = False,
+    onto: bool = False,
 ) -> list[float]:
     losses = []
+    group = optimizer.param_groups[0]
     for step in range(1, steps + 1):
         factor = 1.0 if constant else _course_rate(step - 1 + first, steps, warmup)
-        optimizer.param_groups[0]["lr"] = highest * factor
+        rate = (group["lr"] if onto else highest) * factor
+        if not late:
+            group["lr"] = rate
         some = windows.batch(0 if batch else step) if batch >= 0 else windows.batch(step - 1)
-        losses.append(_train_step(model, optimizer, *some, 1.0))
+        losses.append(_train_step(model, optimizer, *some, clip))
+        group["lr"] = rate
     return losses
 
 
 @turns.task(_train)
 def train(trial: Trial) -> None:
-    V, highest = 6, trial.integer(2, 5) / 2
+    V, highest = 6, trial.integer(3, 6) / 10
     begin = trial.normal(V, V, dtype=torch.float32)
     windows = TextWindows(trial.integers(0, V, 60), 2, 5, seed=0)
 
     def run(train: Callable, steps: int, warmup: int) -> list[Any]:
-        table = nn.Embedding(V, V)  # the smallest language model: a table of logits
-        with torch.no_grad():
-            table.weight.copy_(begin)
+        table = _Table(begin, 5.0)  # its gradients are longer than 1
         optimizer = torch.optim.SGD(table.parameters(), lr=highest / 3)
         losses = train(table, optimizer, windows, steps, warmup, highest)
         return [*losses, table.weight.detach()] if isinstance(losses, list) else losses
@@ -268,6 +287,14 @@ def train(trial: Trial) -> None:
         (partial(_train, first=0), "The first step has the number 1: its rate is rate(1, ...)."),
         (partial(_train, batch=0), "The first batch has the number 0: step s takes batch s - 1."),
         (partial(_train, batch=1), "Every step takes a batch of its own, not always the same."),
+        (partial(_train, clip=math.inf), "Clip every gradient at the length 1: clip=1.0."),
+        (partial(_train, clip=10.0), "Clip every gradient at the length 1: clip=1.0."),
+        (partial(_train, late=True), "Set the rate before the step, so that this step has it."),
+        (partial(_train, onto=True), "Set the rate anew, as highest * rate(...), in every step."),
+        (
+            lambda *a: _train(*a[:-1], 1.0),
+            "rate(...) is a factor: the step's rate is highest times that.",
+        ),
         (lambda *a: _train(*a)[-1:], "Hand back the losses of all steps, not the last alone."),
     ]
     hint = (
@@ -322,6 +349,11 @@ def orthogonalise(trial: Trial) -> None:
         (
             lambda G, rounds: _rounds(G / G.abs().max(), rounds),
             "Divide by the norm of the whole matrix, not by its largest number.",
+        ),
+        (
+            lambda G, rounds: _rounds(G / torch.linalg.matrix_norm(G, 2), rounds),
+            "Divide by G.norm(), the root of the sum of all squares; the largest singular value "
+            "would need the decomposition that Muon does without.",
         ),
         (
             lambda G, rounds: (G / G.norm()).sign(),
@@ -431,11 +463,18 @@ def log_prob(trial: Trial) -> None:
             log_p = model(tokens[None, :-1])[0].log_softmax(-1)
         return log_p[torch.arange(len(tokens) - 1), tokens[1:]].sum().item()
 
+    def along(model: nn.Module, context: Tensor, continuation: Tensor, last: int | None) -> float:
+        tokens = torch.cat([context, continuation])
+        with torch.no_grad():
+            log_p = model(tokens[None, :last])[0].log_softmax(0)
+        return log_p[torch.arange(len(context) - 1, len(tokens) - 1), continuation].sum().item()
+
     def alone(model: nn.Module, context: Tensor, continuation: Tensor) -> float:
         with torch.no_grad():
             log_p = model(continuation[None])[0].log_softmax(-1)
         return log_p[torch.arange(len(continuation)), continuation].sum().item()
 
+    vocabulary = "log_softmax goes over the vocabulary, the last dimension, not over positions."
     slips: list[Slip] = [
         (
             lambda model, context, continuation: _log_prob(model, context[-1:], continuation),
@@ -443,6 +482,7 @@ def log_prob(trial: Trial) -> None:
         ),
         (alone, "The context is missing: the model reads it before the continuation."),
         (raw, "Logits are no log-probabilities yet: log_softmax over the vocabulary makes them."),
+        *((partial(along, last=last), vocabulary) for last in (-1, None)),
         (unshifted, "You ask each position for its own token; it predicts the one after it."),
         (whole, "The tokens of the context count, too: only those of the continuation should."),
         (part(1), "The first token of the continuation is missing from your sum."),
