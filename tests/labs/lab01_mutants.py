@@ -177,7 +177,7 @@ MUTANTS = [
         "weights the other way round",
         "weight * likely.get(s, 0) + (1 - weight) * p[s]",
         "(1 - weight) * likely.get(s, 0) + weight * p[s]",
-        "random counts",
+        "below gets 1 - weight",
     ),
     Mutant("interpolate", "no uniform", "1 / len(vocabulary) for", "0.0 for", "1 / V"),
     Mutant("interpolate", "the unseen loses mass", "if likely:", "if True:", "all zeros"),
@@ -193,7 +193,7 @@ MUTANTS = [
         "minus zero",
         "context[len(context) - n + 1 :]",
         "context[-(n - 1) :]",
-        "share",
+        "the whole text, not an empty one",
     ),
     Mutant(
         "interpolate", "stops early", "if n - 1 > len(context):", "if n > len(context):", "1 / V"
@@ -258,7 +258,23 @@ MUTANTS = [
     ),
     Mutant("sample_text", "no end", "text += drawn", "text = drawn", "condition never"),
     Mutant("sample_text", "always the first", "if u < 0:", "if True:", "running sum"),
+    Mutant(
+        "sample_text",
+        "numbers of its own",
+        """        u = uniform()
+""",
+        """        u = __import__("random").random()
+""",
+        "takes its number from uniform",
+    ),
     # choose
+    Mutant(
+        "choose",
+        "only the orders that are tried",
+        "for order in range(1, max(orders) + 1)]",
+        "for order in orders]",
+        "also those that are not in",
+    ),
     Mutant("choose", "the most bits", "return min(", "return max(", "fewest bits"),
     Mutant(
         "choose",

@@ -136,3 +136,21 @@ def sample_text(trial: Trial) -> None:
         given="P(a) = 0.5, P(b) = 0.3, P(c) = 0.2",
         got={s: counts[s] / N for s in sorted(counts)},
     )
+    texts, calls = [], []
+    for _ in range(2):
+        numbers, drawn = torch.Generator().manual_seed(N), []
+
+        def counted(numbers: torch.Generator = numbers, drawn: list = drawn) -> float:
+            drawn.append(float(torch.rand(1, generator=numbers)))
+            return drawn[-1]
+
+        given = "40 draws, twice, with the same numbers from uniform()"
+        texts.append(trial.call(lambda context: dict(model), 40, 2, counted, given=given))
+        calls.append(len(drawn))
+    trial.holds(
+        texts[0] == texts[1] and min(calls) >= 40,
+        "the same random numbers give the same text",
+        "Every draw takes its number from uniform(), and nothing else is random.",
+        given=given,
+        got=f"{calls[0]} and {calls[1]} calls of uniform()",
+    )

@@ -22,6 +22,9 @@ def _choose(train: str, validation: str, vocabulary: str, orders, weights) -> tu
     return min(((n, w) for n in orders for w in weights), key=lambda pair: bits(*pair))
 
 
+_REPEATED = "the cat sat on the mat and the rat sat on the hat " * 8
+
+
 @lab.task(_choose)
 def choose(trial: Trial) -> None:
     train = "the cat sat on the mat and the rat sat on the hat " * 6
@@ -43,6 +46,16 @@ def choose(trial: Trial) -> None:
             "context is not the best one. " + see(2, "Perplexity against n"),
             given="two short texts, orders 1, 2, 3, 5, weights 0.2 and 0.9",
         )
+    given = "a text that goes on as it was counted, orders 4, weights 0.2 and 0.9"
+    train, rest = _REPEATED[:-30], _REPEATED[-30:]
+    arguments = (train, rest, "".join(sorted(set(train))), [4], [0.2, 0.9])
+    trial.equals(
+        trial.call(*arguments, given=given),
+        _choose(*arguments),
+        "an order without those below it in `orders`",
+        "A model of order n mixes all orders 1 to n, also those that are not in `orders`.",
+        given=given,
+    )
 
 
 _PHRASES = "old pell rows . old pell sings . cat or dog . row or sing ."

@@ -11,11 +11,20 @@ from helpers.course.checks.trial import DECIMALS, Trial
 
 
 def numbers() -> dict[str, str]:
-    """The text of the task on paper, from the class's variant: four a, two b, one or two c."""
+    """The text of the task on paper, from the class's variant: four a or five, b and c.
+
+    It ends in a, so that the last a has no follower, and a b follows one; smoothing and the last a
+    change the answer, so that forgetting either is seen.
+    """
     generator = lab.generator("by hand")
-    letters = list("aaaabbc" + "abc"[int(torch.randint(3, (1,), generator=generator))])
-    order = torch.randperm(len(letters), generator=generator).tolist()
-    return {"text": "".join(letters[i] for i in order)}
+    while True:
+        letters = list("aaaabbc" + "abc"[int(torch.randint(3, (1,), generator=generator))])
+        order = torch.randperm(len(letters), generator=generator).tolist()
+        text = "".join(letters[i] for i in order)
+        after = course_counts(text, 2).get("a", Counter())
+        likely, smoothed = after["b"] / after.total(), (after["b"] + 1) / (after.total() + 3)
+        if text.endswith("a") and after["b"] > 0 and likely != smoothed:
+            return {"text": text}
 
 
 def by_hand_text() -> str:

@@ -62,28 +62,31 @@ def interpolate(trial: Trial) -> None:
     where = see(2, "Interpolation and backoff")
     tables = [course_counts("abab", n) for n in (1, 2)]
     uniform = f"The lowest order mixes with 1 / V, V the size of the vocabulary. {where}"
-    trial.equals(
-        trial.call(tables[:1], "", "abc", 0.5),
-        {"a": 0.5 / 2 + 0.5 / 3, "b": 0.5 / 2 + 0.5 / 3, "c": 0.5 / 3},
-        "single characters mixed with the uniform distribution",
-        uniform,
-        given="counts of 'abab' with n = 1, vocabulary 'abc', weight 0.5",
+    weight, swapped = 0.25, "The weight is the longest context's; what is below gets 1 - weight."
+
+    def try_by_hand(n: int, context: str, rule: str, hint: str) -> None:
+        trial.equals(
+            trial.call(tables[:n], context, "abc", weight),
+            course_mixture(tables[:n], context, "abc", weight),
+            rule,
+            hint,
+            slips=[(course_mixture(tables[:n], context, "abc", 1 - weight), swapped)],
+            given=f"counts of 'abab' up to n = {n}, context {context!r}, vocabulary 'abc', "
+            f"weight {weight}",
+        )
+
+    try_by_hand(1, "", "single characters mixed with the uniform distribution", uniform)
+    newest = (
+        "With n = 1 nothing stands before: its context is empty, whatever the text is. And "
+        "text[-0:] is the whole text, not an empty one."
     )
-    lower = {"a": 0.5 / 2 + 0.5 / 3, "b": 0.5 / 2 + 0.5 / 3, "c": 0.5 / 3}
-    trial.equals(
-        trial.call(tables, "a", "abc", 0.5),
-        {"a": 0.5 * lower["a"], "b": 0.5 + 0.5 * lower["b"], "c": 0.5 * lower["c"]},
-        "pairs mixed with the mixture below",
-        f"The longest context gets the weight, and all orders below it share 1 - weight. {where}",
-        given="counts of 'abab' with n = 1 and 2, context 'a', vocabulary 'abc', weight 0.5",
+    try_by_hand(1, "a", "single characters after a text", newest)
+    shared = (
+        f"The longest context gets the weight, and all orders below it share 1 - weight. {where}"
     )
-    trial.equals(
-        trial.call(tables, "c", "abc", 0.5),
-        lower,
-        "a context never seen leaves the mixture below as it is",
-        "Mixing with a distribution that is all zeros would lose half of the probability.",
-        given="counts of 'abab' with n = 1 and 2, context 'c', vocabulary 'abc', weight 0.5",
-    )
+    try_by_hand(2, "a", "pairs mixed with the mixture below", shared)
+    lost = "Mixing with a distribution that is all zeros would lose a part of the probability."
+    try_by_hand(2, "c", "a context never seen leaves the mixture below as it is", lost)
     tables = [course_counts(trial.text(150, "abcd"), n) for n in (1, 2, 3, 4)]
     weight = trial.integer(1, 10) / 10
     for context in ("abcab", "ab", ""):
