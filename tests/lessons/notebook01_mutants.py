@@ -74,6 +74,13 @@ MUTANTS = [
         "(torch.logsumexp(z, 0) - z[y]) / math.log(2)",
         "nats are asked for",
     ),
+    Mutant(
+        "next_token_loss",
+        "underflow",
+        "torch.logsumexp(z, 0) - z[y]",
+        "-torch.log(torch.softmax(z, 0))[y]",
+        "underflows to 0",
+    ),
     Mutant("next_token_loss", "without y", " - z[y]", "", "score of y is missing"),
     # cross_entropy
     Mutant(
@@ -108,6 +115,13 @@ MUTANTS = [
         "(surprise(belief) - surprise(share))",
         "That is the divergence",
     ),
+    # bits_per_byte
+    Mutant("bits_per_byte", "characters", '.encode("utf-8")', "", "per character"),
+    Mutant("bits_per_byte", "nats", "log2", "log", "in nats"),
+    Mutant("bits_per_byte", "no logarithm", "math.log2(perplexity)", "perplexity", "number of cho"),
+    Mutant("bits_per_byte", "per token", '* tokens / len(text.encode("utf-8"))', "", "per token"),
+    Mutant("bits_per_byte", "one token", " * tokens", "", "one token's bits"),
+    Mutant("bits_per_byte", "in all", ' / len(text.encode("utf-8"))', "", "of the whole text"),
     # narrow
     Mutant("narrow", "low not scaled", "low * sum(shares)", "low", "become finer"),
     Mutant("narrow", "before not scaled", "width * before", "before", "takes its shares"),
@@ -142,6 +156,13 @@ MUTANTS = [
     Mutant("symbol_at", "nothing taken off", "position -= share", "pass", "taken off the position"),
     Mutant("symbol_at", "from 1", "enumerate(shares)", "enumerate(shares, 1)", "counted from 0"),
     Mutant("symbol_at", "the share", "return symbol", "return share", "its number is asked for"),
+    Mutant(
+        "symbol_at",
+        "the first of this size",
+        "return symbol",
+        "return shares.index(share)",
+        "list.index finds the first",
+    ),
     Mutant("symbol_at", "inside", "return symbol", "return position", "position inside the part"),
     # blend
     Mutant(
@@ -226,6 +247,15 @@ def cross_entropy(p, q):
         if p[i]:
             total += p[i] * surprise(q[i])
     return total
+""",
+    ),
+    Rewrite(
+        "bits_per_byte",
+        "through nats",
+        """
+def bits_per_byte(perplexity, tokens, text):
+    nats = math.log(perplexity) * tokens
+    return nats / math.log(2) / len(text.encode())
 """,
     ),
     Rewrite(

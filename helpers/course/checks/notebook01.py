@@ -154,6 +154,10 @@ def next_token_loss(trial: Trial) -> None:
     z = torch.tensor([1000.0, 998.0])
     rule = "large scores do no harm"
     trial.agrees(_next_token_loss, z, 1, rule=rule, hint=large, given=given, tolerance=1e-4)
+    small = "The probability underflows to 0: keep the logarithm of the sum, and take z[y] from it."
+    given = "z = [1000, 0], y = 1"
+    z = torch.tensor([1000.0, 0.0])
+    trial.agrees(_next_token_loss, z, 1, rule=rule, hint=small, given=given, tolerance=1e-4)
 
 
 def _cross_entropy(p: Sequence[float], q: Sequence[float]) -> float:
@@ -198,6 +202,56 @@ def cross_entropy(trial: Trial) -> None:
     drawn = torch.softmax(trial.normal(2, 6), 1).tolist()
     rule, given = "any distributions", "random p and q"
     trial.agrees(_cross_entropy, *drawn, rule=rule, given=given, **look)
+
+
+def _bits_per_byte(perplexity: float, tokens: int, text: str) -> float:
+    return math.log2(perplexity) * tokens / len(text.encode("utf-8"))
+
+
+@turns.task(_bits_per_byte)
+def bits_per_byte(trial: Trial) -> None:
+    hint = "How many bits has a token, how many the whole text? Then share them among the bytes."
+    slips = [
+        (
+            lambda pp, n, t: math.log2(pp) * n / len(t),
+            "That is per character: é is one character and two bytes. Encode the text first.",
+        ),
+        (
+            lambda pp, n, t: math.log(pp) * n / len(t.encode()),
+            "That is in nats: bits need the logarithm to base 2.",
+        ),
+        (
+            lambda pp, n, t: math.log(pp) * n / len(t),
+            "That is in nats and per character: bits need base 2, and bytes an encoded text.",
+        ),
+        (
+            lambda pp, n, t: pp * n / len(t.encode()),
+            "A perplexity is a number of choices: its logarithm to base 2 is the bits per token.",
+        ),
+        (lambda pp, n, t: math.log2(pp), "That is per token: how many tokens has a byte?"),
+        (
+            lambda pp, n, t: math.log2(pp) * len(t.encode()) / n,
+            "Tokens over bytes, not the other way round: the whole text is bits times tokens.",
+        ),
+        (
+            lambda pp, n, t: math.log2(pp) / len(t.encode()),
+            "That is one token's bits: the whole text has as many times that as it has tokens.",
+        ),
+        (
+            lambda pp, n, t: math.log2(pp) * n,
+            "These are the bits of the whole text: share them among its bytes.",
+        ),
+    ]
+    look = {"hint": hint, "slips": slips}
+    for perplexity, tokens, text in ((8.0, 2, "old boat"), (4.0, 3, "café")):
+        given = f"perplexity {perplexity:g}, {tokens} tokens, {text!r}"
+        rule = "it gives what the pencil gives"
+        trial.agrees(_bits_per_byte, perplexity, tokens, text, rule=rule, given=given, **look)
+    perplexity, tokens = trial.integer(3, 300) / 2, trial.integer(2, 9)
+    given = f"perplexity {perplexity:g}, {tokens} tokens, 'θάλασσα'"
+    trial.agrees(
+        _bits_per_byte, perplexity, tokens, "θάλασσα", rule="any text", given=given, **look
+    )
 
 
 def _blend(row: Mapping[int, int], fallback: Sequence[float], m: float) -> list[float]:
@@ -386,6 +440,10 @@ def symbol_at(trial: Trial) -> None:
             "That is the position inside the part: the number of the symbol is asked for.",
         ),
         (
+            lambda x, s: s.index(s[_symbol_at(x, s)]),
+            "list.index finds the first share of this size: count the symbols with enumerate.",
+        ),
+        (
             lambda x, s: max(range(len(s)), key=lambda k: s[k]),
             "That is the likeliest symbol, wherever the position lies.",
         ),
@@ -396,6 +454,8 @@ def symbol_at(trial: Trial) -> None:
     for position in (6, 0, 4, 5, 7, 8, 9):
         given, rule = f"position {position}, shares [5, 3, 2]", "it finds the part"
         trial.agrees(_symbol_at, position, [5, 3, 2], rule=rule, given=given, **look)
+    given, rule = "position 6, shares [2, 3, 2]", "shares may be equal"
+    trial.agrees(_symbol_at, 6, [2, 3, 2], rule=rule, given=given, **look)
     shares = trial.integers(1, 9, 8).tolist()
     for position in (trial.integer(0, sum(shares)), sum(shares) - 1):
         given = f"position {position}, shares {shares}"
