@@ -196,6 +196,21 @@ MUTANTS = [
         "if end not in best:",
         "first way that is found",
     ),
+    Mutant("best_cut", "from anywhere", " and start in best", "", "can be reached"),
+    Mutant(
+        "best_cut",
+        "begins with zero",
+        "    for end in range(1, len(word) + 1):\n",
+        "    for end in range(1, len(word) + 1):\n        best[end] = (0.0, [])\n",
+        "none beats a 0",
+    ),
+    Mutant(
+        "best_cut",
+        "one list for all",
+        "best[end] = total, best[start][1] + [piece]",
+        "best[end] = total, best[start][1]\n                    best[end][1].append(piece)",
+        "make a new one",
+    ),
     # digits_behind
     Mutant("digits_behind", "own digits", "[k + 1 :]", "[k:]", "own digits"),
     Mutant("digits_behind", "to the left", "[k + 1 :]", "[:k]", "to the left"),
@@ -217,6 +232,7 @@ MUTANTS = [
     # bits_per_byte
     Mutant("bits_per_byte", "nats", " / math.log(2)", "", "nats per byte"),
     Mutant("bits_per_byte", "characters", "text.encode()", "text", "bits per character"),
+    Mutant("bits_per_byte", "UTF-16", "encode()", 'encode("utf-16")', "default of encode"),
     Mutant("bits_per_byte", "multiplied", "nats / math", "nats * math", "divide by ln 2"),
     Mutant("bits_per_byte", "not divided", " / len(text.encode())", "", "of the whole text"),
     Mutant("bits_per_byte", "sign", "return nats", "return -nats", "already minus"),

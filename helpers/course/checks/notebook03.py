@@ -384,6 +384,21 @@ def _first_come(word: str, log_p: Mapping[str, float]) -> list[str]:
     return best[len(word)]
 
 
+def _one_list(word: str, log_p: Mapping[str, float]) -> list[str]:
+    """Cuts as _best_cut, but append lengthens the list of the shorter way, too."""
+    best: dict[int, tuple[float, list[str]]] = {0: (0.0, [])}
+    for end in range(1, len(word) + 1):
+        for start in range(end):
+            piece = word[start:end]
+            if piece in log_p and start in best:
+                score = best[start][0] + log_p[piece]
+                if end not in best or score > best[end][0]:
+                    pieces = best[start][1]
+                    pieces.append(piece)
+                    best[end] = (score, pieces)
+    return best[len(word)][1]
+
+
 @turns.task(_best_cut)
 def best_cut(trial: Trial) -> None:
     where = see(3, "Unigram: the most probable segmentation")
@@ -432,6 +447,14 @@ def best_cut(trial: Trial) -> None:
             lambda word, log_p: [_best_cut(word, log_p)[-1]],
             "That is the last piece alone: hand back all of them.",
         ),
+        (
+            lambda word, log_p: [],
+            "Sums of logarithms are negative, so none beats a 0: begin with no way, or with -inf.",
+        ),
+        (
+            _one_list,
+            "append changes the list of the shorter way, too: make a new one, pieces + [piece].",
+        ),
     ]
     look = {"hint": hint, "slips": slips}
     costs = {"a": 4.0, "b": 5.1, "c": 4.8, "d": 6.5, "bc": 10.0, "da": 2.3, "cda": 11.3}
@@ -442,6 +465,10 @@ def best_cut(trial: Trial) -> None:
     log_p = {piece: math.log(value) for piece, value in {**p, "dogs": 0.001}.items()}
     for word in ("dogs", "dog", "s", "sdogdo"):
         trial.agrees(_best_cut, word, log_p, rule="it gives what the pencil gives", **look)
+    gaps = {"ab": -1.0, "bc": -1.0, "c": -1.0}  # nothing leads to position 1
+    hint = "Not every position can be reached: go on only from those that have a best way."
+    look["hint"] = hint
+    trial.agrees(_best_cut, "abc", gaps, rule="a position without a way is passed over", **look)
     for _ in range(6):
         drawn = {letter: -5 - trial.normal(1).abs().item() for letter in "abc"}
         for _ in range(14):
@@ -494,7 +521,7 @@ def digits_behind(trial: Trial) -> None:
         ),
     ]
     look = {"hint": hint, "slips": slips}
-    trial.agrees(_digits_behind, ["1", "41", "30"], rule="as with the pencil", **look)
+    trial.agrees(_digits_behind, ["6", "41", "30"], rule="as with the pencil", **look)
     for _ in range(6):
         drawn = [trial.text(trial.integer(1, 4), "0123456789") for _ in range(trial.integer(1, 6))]
         trial.agrees(_digits_behind, drawn, rule="it is right for any tokens", **look)
@@ -520,6 +547,10 @@ def bits_per_byte(trial: Trial) -> None:
             "These are bits per character: text.encode() has the bytes.",
         ),
         (lambda nats, text: nats / math.log(2), "These are the bits of the whole text."),
+        (
+            lambda nats, text: nats / math.log(2) / len(text.encode("utf-16")),
+            "These are bytes of UTF-16: we count those of UTF-8, the default of encode.",
+        ),
         (
             lambda nats, text: nats / math.log(2) / len(text.split()),
             "These are bits per word: text.encode() has the bytes.",
