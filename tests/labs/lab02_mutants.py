@@ -167,6 +167,20 @@ MUTANTS = [
     ),
     Mutant(
         "merge",
+        "a new list at each hit",
+        """            joined.append(new)
+            i += 2
+        else:
+            joined.append(ids[i])
+            i += 1
+    return joined""",
+        """            ids = ids[:i] + [new] + ids[i + 2 :]
+        i += 1
+    return ids""",
+        "copies it",
+    ),
+    Mutant(
+        "merge",
         "copied for each token",
         "joined.append(ids[i])",
         "joined = joined + [ids[i]]",
@@ -183,6 +197,7 @@ MUTANTS = [
         "throws away",
     ),
     Mutant("split_words", "the space after", r" ?\p{L}+|", r"\p{L}+ ?|", "A space belongs"),
+    Mutant("split_words", "or in a class", "[sdmt]", "[s|d|m|t]", "a | is a character"),
     Mutant("split_words", "no space", r"| ?\p{L}+|", r"|\p{L}+|", "A space belongs"),
     Mutant("split_words", "a group", r" ?\p{L}+|", r"( ?\p{L}+)|", "only holds together"),
     Mutant("split_words", "the endings in a group", "(?:[sdmt]", "([sdmt]", "only holds together"),

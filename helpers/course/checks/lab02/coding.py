@@ -9,7 +9,7 @@ from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
 from helpers.data.bpe import BPETokenizer
 
-GPT2 = see(3, "What GPT-2 added")
+GPT2 = see(3, "From text to ids, and back")
 
 
 @lab.task(ours.encode_word)
