@@ -5,6 +5,9 @@
     python benchmarks/word_vectors_study.py senses 0      pairs of words under one name
     python benchmarks/word_vectors_study.py window 0      the window network; also: averaging,
                                                           averaging_wide, eighth
+    python benchmarks/word_vectors_study.py sharing 20    the factored bigram: D by learning rate
+    python benchmarks/word_vectors_study.py follows 50 0 6000   skip-gram's scores against the
+                                                          counts: D, weight decay, steps
 
 Each call is one training (half a minute to two on one core) and adds its rows to
 benchmarks/results/word_vectors_study.json; rows that are there are not computed again.
@@ -51,6 +54,12 @@ SHARES = (40, 20, 10, 4)  # occurrences of the second word beside 40 of the firs
 PAIRS = 12  # of words for each share
 GROUPS = {"never": (0, 0), "once": (1, 1), "2 to 4": (2, 4), "5 to 19": (5, 19)}
 GROUPS["20 or more"] = (20, 10**9)
+# Learning rates of the factored bigram and the steps after which each has passed its best; D = 0
+# is the whole table. The rate and the step are chosen on one half of the validation tales.
+RATES = {0.0025: 500, 0.005: 300, 0.01: 200, 0.02: 150, 0.05: 120}
+WHOLE = {0.01: 400, 0.02: 300, 0.05: 120, 0.1: 80, 0.2: 60}
+SIZES = (2, 5, 10, 20, 50, 100, 200, 400, 0)
+FOLLOWS = ((50, 0.3, 3000), (8, 0.3, 3000), (50, 0, 3000), (50, 0, 6000))  # D, decay, steps
 # name -> (class, D, steps, share of the training text); all with one hidden layer of 96
 NETWORKS = {
     "window": (WindowLM, 48, 1800, 1),
@@ -63,6 +72,8 @@ TASKS = [
     *(("centred", seed) for seed in range(5)),
     *(("senses", seed) for seed in range(3)),
     *((name, seed) for seed in range(3) for name in NETWORKS),
+    *(("sharing", size) for size in SIZES),
+    *(("follows", *settings) for settings in FOLLOWS),
 ]
 
 
@@ -74,16 +85,87 @@ def text() -> tuple[Tensor, list[str]]:
     return ids[ids > tokenizer.end] - 2, tokenizer.words[2:]
 
 
-def skip_gram(tokens: Tensor, size: int, seed: int, d_model: int, window: int) -> Tensor:
-    """Centre vectors (V, D) of skip-gram with the chosen settings."""
+def trained(
+    tokens: Tensor, size: int, seed: int, d_model: int, window: int, decay: float, steps: int
+) -> SkipGram:
+    """Skip-gram, trained with nothing skipped and five noise words."""
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
     model = SkipGram(size, d_model)
     batches = skip_gram_batches(tokens, size, 1024, generator, window, negatives=5, threshold=1.0)
-    settings = {"learning_rate": 5e-3, "weight_decay": 0.3, "loss": negative_sampling_loss}
-    for _ in Training(model, batches, 3000, **settings):
+    settings = {"learning_rate": 5e-3, "weight_decay": decay, "loss": negative_sampling_loss}
+    for _ in Training(model, batches, steps, **settings):
         pass
-    return model.centre.weight.detach()
+    return model
+
+
+def skip_gram(tokens: Tensor, size: int, seed: int, d_model: int, window: int) -> Tensor:
+    """Centre vectors (V, D) of skip-gram with the chosen settings."""
+    return trained(tokens, size, seed, d_model, window, 0.3, 3000).centre.weight.detach()
+
+
+def follows(d_model: int, decay: float, steps: int) -> dict:
+    """How skip-gram's scores follow log c(w,o) / (c(w) q(o)), for rare and for frequent pairs."""
+    tokens, words = text()
+    size = len(words)
+    C = torch.zeros(size, size, dtype=torch.double)
+    for distance in (1, 2):
+        cell = tokens[:-distance] * size + tokens[distance:]
+        both = torch.bincount(cell, minlength=size * size).view(size, size)
+        C += (both + both.T) * (1 - (distance - 1) / 2)
+    noise = torch.bincount(tokens).double() ** 0.75
+    target = (C / (C.sum(1, keepdim=True) * noise / noise.sum())).log()
+    model = trained(tokens, size, 0, d_model, 2, decay, steps)
+    scores = (model.centre.weight @ model.context.weight.T).detach().double()
+    found: dict[str, float] = {}
+    for name, low, high in (("rare", 1, 3), ("frequent", 20, math.inf)):
+        chosen = (low <= C) & (high > C)
+        both = torch.stack([target[chosen], scores[chosen]])
+        spread = torch.cov(both)
+        found[f"{name}, correlation"] = float(torch.corrcoef(both)[0, 1])
+        found[f"{name}, slope"] = float(spread[0, 1] / spread[0, 0])
+    return found
+
+
+def sharing(d_model: int) -> dict:
+    """Bits per word of the bigram network with rank D (0: the whole table), by rate and seed.
+
+    For each rate and seed: the step that is best on one half of the validation tales, the bits
+    per word there, and those on the other half.
+    """
+    corpus = corpora.lantern_bay()
+    tokenizer = WordTokenizer.train(corpus.train.lower(), min_count=20)
+    size = tokenizer.vocab_size
+    tales = [tale.text.lower() for tale in corpus.validation_documents]
+    tables = []
+    for part in (corpus.train.lower(), "\n".join(tales[::2]), "\n".join(tales[1::2])):
+        ids = tokenizer.encode(part)
+        table = torch.bincount(ids[:-1] * size + ids[1:], minlength=size**2).view(size, size)
+        tables.append(table / table.sum())
+    C, at = tables[0], [torch.nonzero(table, as_tuple=True) for table in tables]
+    found: dict[str, list] = {}
+    for rate, steps in (RATES if d_model else WHOLE).items():
+        for seed in range(2 if d_model else 1):
+            generator = torch.Generator().manual_seed(seed)
+            E = torch.randn(size, d_model, generator=generator) / max(d_model, 1) ** 0.5
+            U = 0.1 * torch.randn(d_model, size, generator=generator)
+            bias = C.sum(0).clamp(min=1e-9).log()
+            free = [E, U, bias] if d_model else [torch.zeros(size, size), bias]
+            optimizer = torch.optim.Adam([p.requires_grad_() for p in free], lr=rate)
+            best = (math.inf, math.inf, 0)
+            for step in range(steps):
+                log_p = ((E @ U if d_model else free[0]) + bias).log_softmax(1)
+                optimizer.zero_grad()
+                (-(C * log_p).sum()).backward()
+                optimizer.step()
+                if step % 2:
+                    bits = [
+                        -float((table[i] * log_p.detach()[i]).sum()) / math.log(2)
+                        for table, i in zip(tables[1:], at[1:], strict=True)
+                    ]
+                    best = min(best, (bits[0], bits[1], step))
+            found.setdefault(str(rate), []).append([best[2], *best[:2]])
+    return found
 
 
 def centred(seed: int) -> dict:
@@ -228,10 +310,24 @@ def add(key: str, row: Mapping) -> None:
     print(key, json.dumps(row)[:300], flush=True)
 
 
+FUNCTIONS = {
+    "centred": centred,
+    "senses": senses,
+    "wider": wider,
+    "sharing": sharing,
+    "follows": follows,
+}
+
+
+def number(text: str) -> int | float:
+    """An integer where possible, for seeds, sizes and steps; weight decay may be a fraction."""
+    return int(text) if text.isdigit() else float(text)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["all", "wider", "centred", "senses", *NETWORKS])
-    parser.add_argument("numbers", nargs="*", type=int, help="a seed; for wider D and the window")
+    parser.add_argument("what", choices=["all", *FUNCTIONS, *NETWORKS])
+    parser.add_argument("numbers", nargs="*", type=number, help="a seed, or the settings above")
     given = parser.parse_args()
     torch.set_num_threads(1)
     tasks = [(given.what, *given.numbers)]
@@ -241,8 +337,7 @@ def main() -> None:
         key = " ".join(map(str, (what, *numbers)))
         if RESULTS.exists() and key in json.loads(RESULTS.read_text()):
             continue
-        functions = {"centred": centred, "senses": senses, "wider": wider}
-        add(key, functions[what](*numbers) if what in functions else network(what, *numbers))
+        add(key, FUNCTIONS[what](*numbers) if what in FUNCTIONS else network(what, *numbers))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,20 @@ MUTANTS = [
     Mutant("gradient", "sum", " / len(a)", "", "sum over the pairs"),
     Mutant("gradient", "no target", "errors[torch.arange(len(b)), b] -= 1", "pass", "what came"),
     Mutant("gradient", "columns", "softmax(dim=1)", "softmax(dim=0)", "along the rows"),
+    Mutant(
+        "gradient",
+        "all columns",
+        "errors[torch.arange(len(b)), b] -= 1",
+        "errors[:, b] -= 1",
+        "every column in every row",
+    ),
+    Mutant(
+        "gradient",
+        "mean of a row",
+        "/ len(a)",
+        "/ torch.bincount(a, minlength=len(Z))[:, None].clamp(1)",
+        "mean for each row",
+    ),
     Mutant("gradient", "sign", "/ len(a)", "/ -len(a)", "sign is turned round"),
     Mutant("gradient", "other row", "index_add(0, a,", "index_add(0, b,", "not into row b"),
     Mutant("gradient", "scores", "Z[a].softmax(dim=1)", "Z[a].clone()", "no probabilities"),
@@ -87,6 +101,13 @@ MUTANTS = [
     # negative_sampling_loss
     Mutant(
         "negative_sampling_loss", "mean of words", ".sum(dim=1).mean()", ".mean()", "has their sum"
+    ),
+    Mutant(
+        "negative_sampling_loss",
+        "times 0",
+        "sign = 2 * is_context - 1",
+        "sign = is_context",
+        "is lost",
     ),
     Mutant("negative_sampling_loss", "sum", ".sum(dim=1).mean()", ".sum()", "mean is asked for"),
     Mutant("negative_sampling_loss", "no sign", "sign * scores", "scores", "pulled near as well"),

@@ -31,6 +31,12 @@ def _once_a_row(Z: Tensor, a: Tensor, b: Tensor) -> Tensor:
     return grad / len(a)
 
 
+def _all_pairs(Z: Tensor, a: Tensor, b: Tensor) -> Tensor:
+    errors = Z[a].softmax(dim=1)
+    errors[:, b] -= 1
+    return torch.zeros_like(Z).index_add(0, a, errors) / len(a)
+
+
 @turns.task(_gradient)
 def gradient(trial: Trial) -> None:
     hint = (
@@ -45,6 +51,17 @@ def gradient(trial: Trial) -> None:
         (
             lambda Z, a, b: -_gradient(Z, a, b),
             "The sign is turned round: what the model says, minus what came.",
+        ),
+        (
+            _all_pairs,
+            "errors[:, b] reaches every column in every row; errors[range(B), b] is one number of "
+            "each pair.",
+        ),
+        (
+            lambda Z, a, b: (
+                _gradient(Z, a, b) * len(a) / torch.bincount(a, minlength=len(Z))[:, None].clamp(1)
+            ),
+            "That is a mean for each row; divide the sum by the number of all pairs.",
         ),
         (
             _once_a_row,
@@ -277,6 +294,10 @@ def negative_sampling_loss(trial: Trial) -> None:
         (
             lambda s, y: -F.logsigmoid(s).sum(1).mean(),
             "Noise words are pulled near as well: their score has a minus sign in the sigmoid.",
+        ),
+        (
+            lambda s, y: -F.logsigmoid(s * y).sum(1).mean(),
+            "Times 0 the score of a noise word is lost; times -1 it enters with a minus.",
         ),
         (
             lambda s, y: _loss(s, 1 - y),
