@@ -31,8 +31,7 @@ from helpers.data import corpora
 from helpers.data.bpe import BPETokenizer
 from helpers.data.wordpiece import WordPieceTokenizer
 from helpers.inference.evaluation import Score
-from staff.authoring.cells import kind, read_notebook
-from staff.authoring.labs import RELEASED, lab_sources
+from staff.authoring.labs import lab_sources
 from tests.labs.handed_in import with_predictions
 from tests.labs.mutation import run_cells
 
@@ -343,41 +342,6 @@ def test_a_blank_is_not_on_the_leaderboard(capsys):
     assert "not attempted" in capsys.readouterr().out
 
 
-def test_points_and_minutes_are_announced():
-    cells = read_notebook(SOURCE).cells
-    (table,) = (cell.source for cell in cells if "points in all" in cell.source)
-    rows = re.findall(r"(?m)^\| (?:\d+)? ?\| .+ \| (\d+) \| (\d+) \|$", table)
-    real = [c.metadata.nbgrader.points for c in cells if kind(c) in ("test", "answer")]
-    total = int(re.search(r"\*\*(\d+) points in all", table)[1])
-    assert total == sum(real) == sum(int(points) for points, _ in rows)
-    minutes = sum(int(minutes) for _, minutes in rows)
-    announced = [
-        int(n) for c in cells for n in re.findall(r"\*\*Time\*\* about (\d+) min", c.source)
-    ]
-    readme = (find_root() / RELEASED / "README.md").read_text(encoding="utf-8")
-    announced += [int(n) for n in re.findall(r"\(lab02_tokenizer\.ipynb\).* (\d+) min", readme)]
-    assert announced == [minutes, minutes]
-
-
-def test_a_task_says_the_points_and_minutes_of_the_table():
-    cells = [cell.source for cell in read_notebook(SOURCE).cells]
-    (table,) = (source for source in cells if "points in all" in source)
-    rows = re.findall(r"(?m)^\| (\d*) ?\| (?:Question: )?.+ \| (\d+) \| (\d+) \|$", table)
-    heads = r"### (?:Task (\d+)|Question) · .+ · (\d+) points?\n\nAbout (\d+) minutes"
-    said = [match for source in cells for match in re.findall(heads, source)]
-    assert said == [row for row in rows if row[1] != "0"]
-
-
-def test_no_result_stands_below_a_prediction_in_the_release():
-    cells = read_notebook(find_root() / RELEASED / SOURCE.name).cells
-    asking = [c for c in cells if c.cell_type == "code" and "check.predicted(" in c.source]
-    assert len(asking) == 3
-    for cell in asking:
-        shown = "".join(output.get("text", "?") for output in cell.outputs)
-        assert shown.startswith("First write your prediction")
-        assert len(cell.outputs) == 1
-
-
 @pytest.fixture(scope="module")
 def notebook(tmp_path_factory):
     """The names of the source with predictions made, but for the one that waits for a slow loop."""
@@ -385,10 +349,12 @@ def notebook(tmp_path_factory):
     return run_cells(with_predictions(SOURCE, folder, but="my_ratio"))
 
 
-def test_a_thousand_merges_of_all_tales_take_less_than_two_seconds(notebook):
+def test_a_thousand_merges_of_all_tales_take_less_than_a_hundred_by_counting_anew(notebook):
     found, seconds = notebook["timed"](notebook["train_quickly"])
     assert found == BPETokenizer.train(corpus.train, 1256).merges
-    assert seconds < 2  # 0.3 on a slow core
+    began = time.process_time()
+    assert notebook["train_merges"](notebook["words"], 100) == found[:100]
+    assert seconds < time.process_time() - began  # about 0.3 s against more than a second
 
 
 def test_the_tokenizer_is_that_of_lab_05(notebook):
