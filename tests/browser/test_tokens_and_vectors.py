@@ -1,7 +1,5 @@
 """Notebooks 03 and 04 in JupyterLab: their widgets, moved by hand."""
 
-import re
-
 import pytest
 from playwright.sync_api import expect
 
@@ -10,10 +8,13 @@ pytestmark = pytest.mark.browser
 
 def test_merges_are_stepped_through_and_a_text_of_ones_own_is_cut(open_notebook):
     notebook = open_notebook("03")
-    merges = notebook.run_for("show_merges,")
-    label = notebook.page.locator(".widget-label", has_text=re.compile("^merges$"))
-    notebook.move_slider(merges.locator(".widget-slider", has=label))
-    expect(merges.locator(".jp-OutputArea").first).to_contain_text("merge 51:")
+    steps = notebook.run_for("show_state,")
+    picture = steps.locator("img")
+    first = picture.get_attribute("src")
+    notebook.move_slider(steps.locator(".widget-slider"), times=2)
+    notebook.wait_until(lambda: picture.get_attribute("src") != first)
+    tree = notebook.run_for("    show_tree,")
+    expect(notebook.enter(tree, " harbour").locator("img")).to_have_count(1)
     output = notebook.enter(notebook.run_for("look_at,"), "<b>été</b> 🙂")
     expect(output).to_contain_text("12 characters, 17 bytes")
     notebook.shows_no_errors()
