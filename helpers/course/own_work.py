@@ -12,8 +12,9 @@ import linecache
 import os
 import symtable
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory, mkdtemp
+from tempfile import TemporaryDirectory
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -118,9 +119,16 @@ def own_file(name: str) -> Path:
 
     Where the tests look on, it is a folder that nobody else reads.
     """
-    folder = Path(mkdtemp()) if _supervised() else find_root() / "work" / "own"
+    passing = _supervised()
+    folder = Path(_passing_folder().name) if passing else find_root() / "work" / "own"
     folder.mkdir(parents=True, exist_ok=True)
     return folder / name
+
+
+@cache
+def _passing_folder() -> TemporaryDirectory[str]:
+    """One for this process, which removes it at its end."""
+    return TemporaryDirectory()
 
 
 def source_with_imports(answer: Any) -> str:

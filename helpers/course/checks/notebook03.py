@@ -354,7 +354,8 @@ def encode_marked(trial: Trial) -> None:
         trial.agrees(_encode_marked, text, encode, mark, 256, rule=rule, **look)
 
 
-def _best_cut(word: str, log_p: Mapping[str, float]) -> list[str]:
+def _best_cut(word: str, log_p: Mapping[str, float], one_list: bool = False) -> list[str]:
+    """With ``one_list`` a known slip: append lengthens the list of the shorter way, too."""
     best: dict[int, tuple[float, list[str]]] = {0: (0.0, [])}
     for end in range(1, len(word) + 1):
         for start in range(end):
@@ -362,7 +363,9 @@ def _best_cut(word: str, log_p: Mapping[str, float]) -> list[str]:
             if piece in log_p and start in best:
                 score = best[start][0] + log_p[piece]
                 if end not in best or score > best[end][0]:
-                    best[end] = (score, [*best[start][1], piece])
+                    pieces = best[start][1] if one_list else best[start][1].copy()
+                    pieces.append(piece)
+                    best[end] = (score, pieces)
     return best[len(word)][1]
 
 
@@ -382,21 +385,6 @@ def _first_come(word: str, log_p: Mapping[str, float]) -> list[str]:
         if (start := next(ways, None)) is not None:
             best[end] = [*best[start], word[start:end]]
     return best[len(word)]
-
-
-def _one_list(word: str, log_p: Mapping[str, float]) -> list[str]:
-    """Cuts as _best_cut, but append lengthens the list of the shorter way, too."""
-    best: dict[int, tuple[float, list[str]]] = {0: (0.0, [])}
-    for end in range(1, len(word) + 1):
-        for start in range(end):
-            piece = word[start:end]
-            if piece in log_p and start in best:
-                score = best[start][0] + log_p[piece]
-                if end not in best or score > best[end][0]:
-                    pieces = best[start][1]
-                    pieces.append(piece)
-                    best[end] = (score, pieces)
-    return best[len(word)][1]
 
 
 @turns.task(_best_cut)
@@ -452,7 +440,7 @@ def best_cut(trial: Trial) -> None:
             "Sums of logarithms are negative, so none beats a 0: begin with no way, or with -inf.",
         ),
         (
-            _one_list,
+            lambda word, log_p: _best_cut(word, log_p, one_list=True),
             "append changes the list of the shorter way, too: make a new one, pieces + [piece].",
         ),
     ]
