@@ -38,7 +38,7 @@ from torch import Tensor, nn
 from helpers.data import corpora
 from helpers.data.batching import TextWindows
 from helpers.data.tokenizers import CharTokenizer
-from helpers.device import mixed_precision
+from helpers.device import mixed_precision, processor
 from helpers.inference.cached_predictor import CachedPredictor
 from helpers.inference.evaluation import score, score_model
 from helpers.inference.neural_predictor import RecurrentPredictor
@@ -94,7 +94,7 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     results["machine"] = {
-        "processor": platform.processor() or platform.machine(),
+        "processor": processor(),
         "threads": options.threads,
         "torch": torch.__version__,
         "python": platform.python_version(),

@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import platform
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -31,7 +30,7 @@ from torch import Tensor, nn
 from helpers.data import corpora
 from helpers.data.batching import TextWindows
 from helpers.data.tokenizers import CharTokenizer
-from helpers.device import mixed_precision
+from helpers.device import mixed_precision, processor
 from helpers.inference.cached_predictor import CachedPredictor
 from helpers.inference.evaluation import score
 from helpers.inference.neural_predictor import RecurrentPredictor
@@ -216,7 +215,7 @@ def main() -> None:
             print(f"{line['bits']:.4f}  {line['entry']}, {line['steps']} steps", flush=True)
     results = {
         "machine": {
-            "processor": platform.processor() or platform.machine(),
+            "processor": processor(),
             "torch": torch.__version__,
             "threads": torch.get_num_threads(),
             "precision": mixed_precision(torch.device("cpu")),

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +23,7 @@ from torch.nn import functional as F
 from helpers.data import parentheses_sets as sets
 from helpers.data.parentheses_lecture import lecture_set
 from helpers.data.parentheses_negatives import NEAR_MISSES
+from helpers.device import processor
 from helpers.inference.classification import error, errors_by_kind
 from helpers.learning.training import Training
 from helpers.models.recurrent_cells import GatedCell, LSTMCell, ReLUElmanCell
@@ -224,7 +224,7 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     content = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
-    machine = f"{platform.machine()}, {arguments.threads} thread(s), torch {torch.__version__}"
+    machine = f"{processor()}, {arguments.threads} thread(s), torch {torch.__version__}"
     if arguments.part != 2:
         measured = compare(arguments.sequences)
         content["one at a time and in batches"] = {"machine": machine, "rows": measured}

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from torch.nn import functional as F
 from helpers.data import parentheses_sets as sets
 from helpers.data.parentheses_lecture import lecture_hard_set, lecture_set, lecture_test_set
 from helpers.data.parentheses_negatives import NEAR_MISSES
+from helpers.device import processor
 from helpers.inference.classification import error, error_grid, errors_by_kind
 from helpers.learning.training import Training
 from helpers.models.recurrent_cells import GatedCell, LectureGRUCell, LSTMCell, ReLUElmanCell
@@ -189,7 +189,7 @@ def main() -> None:
     parameters = {n: sum(p.numel() for p in build(n).parameters()) for n in NETWORKS}
     content = {
         "script": "benchmarks/parentheses_study.py",
-        "machine": f"{platform.machine()}, one thread a run, torch {torch.__version__}",
+        "machine": f"{processor()}, one thread a run, torch {torch.__version__}",
         "minutes": round((time.perf_counter() - began) / 60),
         "sequences": SEQUENCES,
         "batch": BATCH,

@@ -16,7 +16,6 @@ import argparse
 import itertools
 import json
 import math
-import platform
 import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -29,6 +28,7 @@ from helpers.data import corpora
 from helpers.data.batching import windows
 from helpers.data.sources import lagged_source
 from helpers.data.tokenizers import CharTokenizer
+from helpers.device import processor
 from helpers.inference.evaluation import score
 from helpers.learning.training import Training
 from helpers.models.ngram import ModifiedKneserNey
@@ -195,7 +195,7 @@ def main() -> None:
             print(result, flush=True)
     content = {
         "script": "benchmarks/positions_study.py",
-        "machine": f"{platform.machine()}, one thread a run, torch {torch.__version__}",
+        "machine": f"{processor()}, one thread a run, torch {torch.__version__}",
         "minutes": round((time.perf_counter() - began) / 60),
         "tasks": TASKS,
         "buckets": {task: buckets(s["T"], s["read"]) for task, s in TASKS.items()},

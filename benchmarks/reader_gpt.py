@@ -20,7 +20,6 @@ from __future__ import annotations
 import argparse
 import copy
 import json
-import platform
 import random
 import re
 import time
@@ -36,7 +35,7 @@ from helpers.data.batching import TextWindows
 from helpers.data.bpe import END_OF_TEXT
 from helpers.data.lantern_reader import read_stories
 from helpers.data.minimal_pairs import KINDS, MEN, WOMEN, minimal_pairs
-from helpers.device import best_device, describe, mixed_precision
+from helpers.device import best_device, describe, mixed_precision, processor
 from helpers.inference.cached_predictor import CachedPredictor
 from helpers.inference.plausibility import bits_per_byte, right_choices, text_log_probs
 from helpers.inference.rules import Rules
@@ -374,7 +373,7 @@ def main() -> None:
         results = {**_read(path), part: found}  # another part may have been finished meanwhile
         results["machine"] = {
             "device": describe(best_device()),
-            "processor": platform.processor() or platform.machine(),
+            "processor": processor(),
             "threads": torch.get_num_threads(),
             "torch": torch.__version__,
             "precision": mixed_precision(best_device()),

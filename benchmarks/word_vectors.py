@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import platform
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -24,6 +23,7 @@ import torch
 from helpers.data import corpora
 from helpers.data.tokenizers import WordTokenizer
 from helpers.data.word_pairs import same_kind_pairs, word_kinds, word_relations
+from helpers.device import processor
 from helpers.inference.word_similarity import analogy_ranks, kind_aucs
 from helpers.learning.training import Training
 from helpers.models.word_vectors import (
@@ -185,7 +185,7 @@ def main() -> None:
             top = [np.mean([run[relation][k] for run in runs]) for k in list(runs[0][relation])[1:]]
             print(f"{name:22} {relation:12} " + "   ".join(f"{100 * t:5.1f} %" for t in top))
     RESULTS.parent.mkdir(exist_ok=True)
-    machine = f"{platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}"
+    machine = f"{processor()}, {torch.get_num_threads()} threads, torch {torch.__version__}"
     content = {
         "script": "benchmarks/word_vectors.py",
         "machine": machine,

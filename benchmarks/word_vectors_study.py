@@ -4,7 +4,9 @@
     python benchmarks/word_vectors_study.py wider 25 2    settings outside the first study's grid
     python benchmarks/word_vectors_study.py senses 0      pairs of words under one name
     python benchmarks/word_vectors_study.py window 0      the window network; also: averaging,
-                                                          averaging_wide, eighth
+                                                          averaging_wide, eighth, and windows of
+                                                          other lengths: window2, window3, window12
+    python benchmarks/word_vectors_study.py averaging 0 0.01   at another learning rate
     python benchmarks/word_vectors_study.py sharing 20    the factored bigram: D by learning rate
     python benchmarks/word_vectors_study.py follows 50 0 6000   skip-gram's scores against the
                                                           counts: D, weight decay, steps
@@ -32,6 +34,7 @@ from word_vectors import CHOOSE, CHOOSING_SEEDS, REPORT, mean_aucs
 from helpers.data import corpora
 from helpers.data.batching import windows
 from helpers.data.bpe import BPETokenizer
+from helpers.data.corpora import Corpus
 from helpers.data.tokenizers import WordTokenizer
 from helpers.data.word_pairs import word_relations
 from helpers.inference.evaluation import log_probs
@@ -59,21 +62,27 @@ GROUPS["20 or more"] = (20, 10**9)
 RATES = {0.0025: 500, 0.005: 300, 0.01: 200, 0.02: 150, 0.05: 120}
 WHOLE = {0.01: 400, 0.02: 300, 0.05: 120, 0.1: 80, 0.2: 60}
 SIZES = (2, 5, 10, 20, 50, 100, 200, 400, 0)
-FOLLOWS = ((50, 0.3, 3000), (8, 0.3, 3000), (50, 0, 3000), (50, 0, 6000))  # D, decay, steps
-# name -> (class, D, steps, share of the training text); all with one hidden layer of 96
+# D, weight decay, steps
+FOLLOWS = ((50, 0.3, 3000), (8, 0.3, 3000), (50, 0, 3000), (50, 0, 6000), (50, 0.3, 6000))
+# name -> (class, D, steps, share of the training text, window); all with one hidden layer of 96
 NETWORKS = {
-    "window": (WindowLM, 48, 1800, 1),
-    "averaging": (AveragingLM, 58, 1800, 1),  # as many parameters as the window network
-    "averaging_wide": (AveragingLM, 288, 1800, 1),  # as many inputs of the hidden layer
-    "eighth": (WindowLM, 48, 300, 8),
+    "window": (WindowLM, 48, 1800, 1, 6),
+    "averaging": (AveragingLM, 58, 1800, 1, 6),  # as many parameters as the window network
+    "averaging_wide": (AveragingLM, 288, 1800, 1, 6),  # as many inputs of the hidden layer
+    "eighth": (WindowLM, 48, 300, 8, 6),
+    "window2": (WindowLM, 48, 1800, 1, 2),
+    "window3": (WindowLM, 48, 1800, 1, 3),
+    "window12": (WindowLM, 48, 1800, 1, 12),
 }
-WINDOW, HIDDEN, MERGES = 6, 96, 2000
+HIDDEN, MERGES = 96, 2000
+RATE, OTHER_RATES = 0.02, (0.005, 0.01, 0.04)  # 0.02 was chosen for the window network
 TASKS = [
     *(("centred", seed) for seed in range(5)),
     *(("senses", seed) for seed in range(3)),
     *((name, seed) for seed in range(3) for name in NETWORKS),
     *(("sharing", size) for size in SIZES),
     *(("follows", *settings) for settings in FOLLOWS),
+    *((name, 0, rate) for name in ("averaging", "averaging_wide") for rate in OTHER_RATES),
 ]
 
 
@@ -245,9 +254,9 @@ def senses(seed: int) -> dict:
     return found
 
 
-def network(name: str, seed: int) -> dict:
+def network(name: str, seed: int, rate: float = RATE) -> dict:
     """A network of NETWORKS and the best Kneser-Ney model on the same tokens."""
-    kind, d_model, steps, part = NETWORKS[name]
+    kind, d_model, steps, part, window = NETWORKS[name]
     corpus = corpora.lantern_bay()
     bpe = BPETokenizer.train(corpus.train, vocab_size=256 + MERGES)
     ids = {p: bpe.encode(getattr(corpus, p)) for p in ("train", "validation", "test")}
@@ -260,10 +269,10 @@ def network(name: str, seed: int) -> dict:
     }
     best = min(counted, key=lambda n: counted[n])
     torch.manual_seed(seed)
-    net = kind(bpe.vocab_size, d_model, HIDDEN, WINDOW, dropout=0.2)
+    net = kind(bpe.vocab_size, d_model, HIDDEN, window, dropout=0.2)
     batches = windows(train, 8, 64, torch.Generator().manual_seed(seed))
     began = time.perf_counter()
-    settings = {"learning_rate": 2e-2, "weight_decay": 0.1, "warmup": 20}
+    settings = {"learning_rate": rate, "weight_decay": 0.1, "warmup": 20}
     for _ in Training(net, batches, steps, **settings):
         pass
     row: dict = {
@@ -275,16 +284,37 @@ def network(name: str, seed: int) -> dict:
     for p in ("validation", "test"):
         network, table = (
             log_probs(model, ids[p]).double()
-            for model in (NeuralPredictor(net, bos=bos, window=WINDOW), ngrams[best])
+            for model in (NeuralPredictor(net, bos=bos, window=window), ngrams[best])
         )
         row[p] = {
             "network": -float(network.sum()) / size[p],
             "Kneser-Ney": -float(table.sum()) / size[p],
         }
+        if name == "window":
+            row[p]["saved by tale"] = by_tale(network - table, bpe, corpus, p)
         if p == "validation":
             saved = (network - table).numpy() / math.log(2)
             row["groups"] = by_context(saved, ngrams[best], best, ids[p])
     return row
+
+
+def by_tale(saved: Tensor, bpe: BPETokenizer, corpus: Corpus, part: str) -> list[list[float]]:
+    """For each tale its bytes and the bits that the network saves there against Kneser-Ney.
+
+    The separator behind a tale belongs to it, so the rows add up to the whole text.
+    """
+    tales = getattr(corpus, f"{part}_documents")
+    rows: list[list[float]] = []
+    start = 0
+    for i, tale in enumerate(tales):
+        text = tale.text + (corpus.separator if i + 1 < len(tales) else "")
+        end = start + len(bpe.encode(text))
+        bits = float(saved[start:end].sum()) / math.log(2)
+        rows.append([len(text.encode()), round(bits, 3)])
+        start = end
+    if start != len(saved):
+        raise RuntimeError(f"the tales have {start} tokens one by one and {len(saved)} together")
+    return rows
 
 
 def by_context(saved: np.ndarray, model: ModifiedKneserNey, n: int, tokens: Tensor) -> dict:

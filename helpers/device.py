@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
+import platform
 import shutil
 import time
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 import torch
 from torch.nn import functional as F
@@ -30,6 +33,18 @@ def describe(device: torch.device) -> str:
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     return "Apple GPU (MPS)" if device.type == "mps" else device.type.upper()
+
+
+def processor() -> str:
+    """The CPU's own name and the vector instructions that PyTorch uses on it, for benchmarks."""
+    lines: list[str] = []
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    name = next(named, "") or platform.processor() or platform.machine()
+    words = [torch.backends.cpu.get_cpu_capability()]
+    words += ["bfloat16"] if _cpu_has_bfloat16() else []
+    return f"{name} ({', '.join(words)})"
 
 
 def mixed_precision(device: torch.device, work: str = "training") -> str:

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from helpers import device as devices
-from helpers.device import WORK, best_device, can_compile, describe, mixed_precision
+from helpers.device import WORK, best_device, can_compile, describe, mixed_precision, processor
 
 CPU, CUDA, MPS = map(torch.device, ("cpu", "cuda", "mps"))
 
@@ -120,3 +120,18 @@ def test_the_best_device(monkeypatch, cuda, mps, expected):
 def test_devices_in_words(monkeypatch):
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "NVIDIA T4")
     assert [describe(d) for d in (CPU, CUDA, MPS)] == ["CPU", "NVIDIA T4", "Apple GPU (MPS)"]
+
+
+def test_the_processor_is_named_and_what_it_has(monkeypatch, tmp_path):
+    given = tmp_path / "cpuinfo"
+    given.write_text("vendor_id : X\nmodel name\t: My CPU v2\nmodel name\t: another\n")
+    path = "helpers.device.Path"
+    monkeypatch.setattr(path, lambda name: given if name == "/proc/cpuinfo" else None)
+    monkeypatch.setattr("helpers.device._cpu_has_bfloat16", lambda: True)
+    capability = torch.backends.cpu.get_cpu_capability()
+    assert processor() == f"My CPU v2 ({capability}, bfloat16)"
+    given.unlink()  # no such file on macOS and Windows
+    monkeypatch.setattr("helpers.device._cpu_has_bfloat16", lambda: False)
+    monkeypatch.setattr("platform.processor", lambda: "")
+    monkeypatch.setattr("platform.machine", lambda: "arm64")
+    assert processor() == f"arm64 ({capability})"
