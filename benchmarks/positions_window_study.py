@@ -15,18 +15,16 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from benchmarks.positions_study import RESULTS as CHOSEN
 from benchmarks.positions_study import TASKS, TUNING_SEED, buckets, chosen, fit, losses, run
 from helpers.device import processor
-from helpers.models.attention import MultiHeadAttention, causal_mask
+from helpers.models.attention import causal_mask
+from helpers.models.transformer import Transformer
 
 RESULTS = Path(__file__).parent / "results" / "positions_window_study.json"
 JOBS = [
@@ -41,34 +39,31 @@ WIDER = [(task, scheme) for task in ("order, 1 layer", "order, 2 layers")
          for scheme in ("none", "ALiBi")]  # fmt: skip
 
 
-@contextmanager
-def window(model: nn.Module, width: int) -> Iterator[None]:
-    """Inside, every attention of the model sees the last ``width`` keys only, its own included."""
-    attentions = [part for part in model.modules() if isinstance(part, MultiHeadAttention)]
-    plain = [attention.forward for attention in attentions]
+class Windowed(nn.Module):
+    """A trained model that sees the last ``width`` keys only, that of the query included."""
 
-    def with_window(forward, x, source=None, mask=None, causal=False, cache=None):
-        T = x.shape[1]
-        near = causal_mask(T) & ~causal_mask(T).tril(-width)
-        return forward(x, mask=near)
+    def __init__(self, model: Transformer, width: int) -> None:
+        super().__init__()
+        self.model, self.width = model, width
 
-    try:
-        for attention, forward in zip(attentions, plain, strict=True):
-            attention.forward = partial(with_window, forward)
-        yield
-    finally:
-        for attention in attentions:
-            del attention.forward
+    def forward(self, tokens: Tensor) -> Tensor:
+        """tokens (B, T) -> logits (B, T, V)."""
+        earlier = causal_mask(tokens.shape[1])
+        near = earlier & ~earlier.tril(-self.width)
+        x = self.model.embedding(tokens)
+        for block in self.model.blocks:
+            x = block(x, mask=near)
+        E = self.model.embedding.weight[: self.model.vocab_size]
+        return nn.functional.linear(self.model.norm(x), E)
 
 
 def read_both_ways(task: str, scheme: str, seed: int, rate: float, scale: float) -> dict:
     """One training; the losses by stretch of positions, with all keys and with a window."""
     setting = TASKS[task]
     model, _, parts = fit(task, scheme, seed, rate, scale, STEPS.get(task))
-    arguments = (model, parts["test"], setting["T"], setting["read"], setting["read"])
-    plain = losses(*arguments)
-    with window(model, setting["T"]):
-        near = losses(*arguments)
+    arguments = (parts["test"], setting["T"], setting["read"], setting["read"])
+    plain = losses(model, *arguments)
+    near = losses(Windowed(model, setting["T"]), *arguments)
     return {
         "task": task,
         "scheme": scheme,
