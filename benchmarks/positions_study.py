@@ -107,7 +107,7 @@ def losses(model: nn.Module, text: Tensor, T: int, read: int, most: int, rows: i
 
 
 def fit(
-    task: str, scheme: str, seed: int, rate: float, scale: float
+    task: str, scheme: str, seed: int, rate: float, scale: float, steps: int | None = None
 ) -> tuple[Transformer, float, dict[str, Tensor]]:
     setting = TASKS[task]
     parts, vocab_size = texts(task)
@@ -118,7 +118,7 @@ def fit(
     )
     options = {"learning_rate": rate, "warmup": 50, "weight_decay": 0.01}
     seconds = 0.0
-    for record in Training(model, batches, setting["steps"], **options):
+    for record in Training(model, batches, steps or setting["steps"], **options):
         seconds = record.seconds
     return model.eval(), seconds, parts
 

@@ -26,7 +26,9 @@ def test_a_head_is_chosen_and_reads_a_text_of_ones_own(open_notebook):
     notebook.shows_no_errors()
 
 
-@pytest.mark.parametrize(("name", "cell"), [("10", "explore_rope,"), ("11", "cache_picture,")])
+@pytest.mark.parametrize(
+    ("name", "cell"), [("10", "draw_clock,"), ("10", "explore_rope,"), ("11", "cache_picture,")]
+)
 def test_a_slider_changes_the_picture(open_notebook, name, cell):
     notebook = open_notebook(name)
     panel = notebook.run_for(cell)

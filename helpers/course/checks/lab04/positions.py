@@ -82,7 +82,7 @@ LECTURE = [
 @lab.task(_sinusoidal_table)
 def sinusoidal_table(trial: Trial) -> None:
     where = "Column 2i is a sine and column 2i + 1 a cosine of the same angle. "
-    where += see(10, "The sinusoid")
+    where += see(10, "The sinusoid: a clock with many hands")
     rows = "A row for each of T positions, a column for each of d_model dimensions."
     odd = "With an odd width the last sine has no cosine. How many pairs begin?"
 

@@ -1,0 +1,111 @@
+"""Why a model with positions fails beyond its training length: the same texts, read with a window.
+
+    python -m benchmarks.positions_window_study [--only order] [--seeds 5]
+
+Trains models of ``positions_study.py`` with the settings chosen there, lets them read texts up to
+eight times as long as in training, and then reads the same texts once more with a mask that hides
+all keys further back than the training length. What only knows distances then meets none that is
+new; absolute positions stay new. Also tries a learning rate beyond the grid of that study, for the
+two schemes that do not reach the entropy. Adds run by run to
+benchmarks/results/positions_window_study.json, which notebook 10 shows, and leaves out what is in
+there already, so it may be stopped and started again. About ten minutes on one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from benchmarks.positions_study import RESULTS as CHOSEN
+from benchmarks.positions_study import TASKS, TUNING_SEED, buckets, chosen, fit, losses, run
+from helpers.device import processor
+from helpers.models.attention import causal_mask
+from helpers.models.transformer import Transformer
+
+RESULTS = Path(__file__).parent / "results" / "positions_window_study.json"
+JOBS = [
+    *(("order, 1 layer", scheme, 5) for scheme in ("none", "sinusoidal", "RoPE", "ALiBi")),
+    ("order, 2 layers", "RoPE", 5),
+    ("tales", "RoPE", 3),
+    ("tales", "sinusoidal", 3),
+]  # task, scheme, seeds
+STEPS = {"tales": 400}  # fewer than in the first study: both readings are of the same model
+BEYOND = 0.1  # a learning rate above the largest of the first study
+WIDER = [(task, scheme) for task in ("order, 1 layer", "order, 2 layers")
+         for scheme in ("none", "ALiBi")]  # fmt: skip
+
+
+class Windowed(nn.Module):
+    """A trained model that sees the last ``width`` keys only, that of the query included."""
+
+    def __init__(self, model: Transformer, width: int) -> None:
+        super().__init__()
+        self.model, self.width = model, width
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """tokens (B, T) -> logits (B, T, V)."""
+        earlier = causal_mask(tokens.shape[1])
+        near = earlier & ~earlier.tril(-self.width)
+        x = self.model.embedding(tokens)
+        for block in self.model.blocks:
+            x = block(x, mask=near)
+        E = self.model.embedding.weight[: self.model.vocab_size]
+        return nn.functional.linear(self.model.norm(x), E)
+
+
+def read_both_ways(task: str, scheme: str, seed: int, rate: float, scale: float) -> dict:
+    """One training; the losses by stretch of positions, with all keys and with a window."""
+    setting = TASKS[task]
+    model, _, parts = fit(task, scheme, seed, rate, scale, STEPS.get(task))
+    arguments = (parts["test"], setting["T"], setting["read"], setting["read"])
+    plain = losses(model, *arguments)
+    near = losses(Windowed(model, setting["T"]), *arguments)
+    return {
+        "task": task,
+        "scheme": scheme,
+        "seed": seed,
+        "rate": rate,
+        "scale": scale,
+        "all keys": [round(v, 5) for v in plain],
+        "window": [round(v, 5) for v in near],
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help="a task, or the beginning of its name")
+    parser.add_argument("--seeds", type=int, default=5, help="at most so many of each")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    tuning = json.loads(CHOSEN.read_text(encoding="utf-8"))["tuning"]
+    content = {"runs": [], "wider": []}
+    if RESULTS.is_file():
+        content = json.loads(RESULTS.read_text(encoding="utf-8"))
+    content["script"] = "benchmarks/positions_window_study.py"
+    content["machine"] = f"{processor()}, one thread, torch {torch.__version__}"
+    content["buckets"] = {task: buckets(TASKS[task]["T"], TASKS[task]["read"]) for task in TASKS}
+
+    def keep() -> None:
+        RESULTS.write_text(json.dumps(content) + "\n", encoding="utf-8")
+
+    for task, scheme in WIDER:
+        done = any((old["task"], old["scheme"]) == (task, scheme) for old in content["wider"])
+        if task.startswith(arguments.only) and not done:
+            content["wider"].append(run((task, scheme, TUNING_SEED, BEYOND, 1.0)))
+            keep()
+    for task, scheme, seeds in JOBS:
+        for seed in range(min(seeds, arguments.seeds)):
+            name = (task, scheme, seed)
+            known = [(old["task"], old["scheme"], old["seed"]) for old in content["runs"]]
+            if task.startswith(arguments.only) and name not in known:
+                content["runs"].append(read_both_ways(*name, *chosen(tuning, task, scheme)))
+                print(content["runs"][-1], flush=True)
+                keep()
+
+
+if __name__ == "__main__":
+    main()
