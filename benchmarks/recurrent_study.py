@@ -69,7 +69,8 @@ def all_keys() -> Iterator[str]:
             for seed in range(BEYOND_SEEDS):
                 yield f"recall {kind} {BEYOND_DELAY} {rate} {seed}"
     for seed in range(LONGER_SEEDS):
-        yield f"longer LSTM {LONGER_DELAY} {RATES[0]} {seed}"
+        for rate in (BEYOND[0], RATES[0]):
+            yield f"longer LSTM {LONGER_DELAY} {rate} {seed}"
     for rate in SGD_RATES:
         for seed in range(SGD_SEEDS):
             yield f"sgd Elman {BEYOND_DELAY} {rate} {seed}"
