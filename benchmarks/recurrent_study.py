@@ -1,0 +1,343 @@
+"""What notebook 05 says over several seeds: recall, windows of training, scheduled sampling.
+
+    python benchmarks/recurrent_study.py recall LSTM 50 0.003 0     kind, delay, learning rate, seed
+    python benchmarks/recurrent_study.py longer LSTM 20 0.003 0     the same with 3,000 updates
+    python benchmarks/recurrent_study.py sgd Elman 20 0.3 0         the same without Adam
+    python benchmarks/recurrent_study.py cut Elman 20 5 0.01 0      kind, delay, reach, rate, seed
+    python benchmarks/recurrent_study.py text 16 carried 0          window, state, seed
+    python benchmarks/recurrent_study.py schedule linear 0          how the true share decays, seed
+    python benchmarks/recurrent_study.py all [SECONDS]              every row that is missing
+
+Each call is one training (some seconds to a minute on one core) and adds a row to
+benchmarks/results/recurrent_study.json; rows that are there are not computed again. ``recall`` is
+tried with both ``RATES`` at each delay, and at a delay of 20 with the rates beyond.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from helpers.data import corpora
+from helpers.data.batching import windows
+from helpers.data.sources import HiddenMarkovSource
+from helpers.data.tokenizers import CharTokenizer
+from helpers.inference.sampling import sample
+
+RESULTS = Path(__file__).parent / "results" / "recurrent_study.json"
+KINDS = ("Elman", "LSTM", "LSTM, forget bias 3")
+SEEDS = {5: 5, 10: 5, 20: 5, 50: 3, 100: 3}  # of each delay
+RATES, BEYOND, BEYOND_DELAY, BEYOND_SEEDS = (0.003, 0.01), (0.001, 0.03), 20, 2
+RECALL_STEPS, BATCH, HIDDEN = 1000, 32, 32
+SGD_RATES, SGD_SEEDS = (0.03, 0.1, 0.3, 1.0), 2
+LONGER_STEPS, LONGER_DELAY, LONGER_SEEDS = 3000, 20, 2
+CUTS, CUT_DELAY, CUT_SEEDS = (5, 10, 15, 21), 20, 3
+TEXT_WINDOWS, TEXT_SEEDS, TEXT_TOKENS = (4, 16, 64), 2, 700 * 32 * 64
+SCHEDULES, SCHEDULE_SEEDS, SCHEDULE_STEPS = ("true", "tenth", "half", "linear", "sigmoid"), 5, 600
+
+
+def main() -> None:
+    arguments = sys.argv[1:] or ["all"]
+    torch.set_num_threads(1)
+    if arguments[0] != "all":
+        add(" ".join(arguments))
+        return
+    until = time.monotonic() + float(arguments[1] if len(arguments) > 1 else math.inf)
+    for key in all_keys():
+        if time.monotonic() > until:
+            break
+        add(key)
+
+
+def all_keys() -> Iterator[str]:
+    """The key of every row, in order."""
+    for delay, seeds in SEEDS.items():
+        for kind in KINDS:
+            for rate in RATES:
+                for seed in range(seeds):
+                    yield f"recall {kind} {delay} {rate} {seed}"
+    for kind in KINDS:
+        for rate in BEYOND:
+            for seed in range(BEYOND_SEEDS):
+                yield f"recall {kind} {BEYOND_DELAY} {rate} {seed}"
+    for seed in range(LONGER_SEEDS):
+        for rate in (BEYOND[0], RATES[0]):
+            yield f"longer LSTM {LONGER_DELAY} {rate} {seed}"
+    for rate in SGD_RATES:
+        for seed in range(SGD_SEEDS):
+            yield f"sgd Elman {BEYOND_DELAY} {rate} {seed}"
+    for kind in (KINDS[0], KINDS[2]):
+        for cut in CUTS:
+            for seed in range(CUT_SEEDS):
+                yield f"cut {kind} {CUT_DELAY} {cut} {RATES[1]} {seed}"
+    for schedule in SCHEDULES:
+        for seed in range(SCHEDULE_SEEDS):
+            yield f"schedule {schedule} {seed}"
+    for window in TEXT_WINDOWS:
+        for state in ("carried", "zeros"):
+            for seed in range(TEXT_SEEDS):
+                yield f"text {window} {state} {seed}"
+
+
+def add(key: str) -> None:
+    """Compute the row of this key, unless it is there."""
+    if key in stored():
+        return
+    name, *rest = key.split(" ")
+    after_kind = {"recall": 3, "longer": 3, "sgd": 3, "cut": 4}
+    began = time.perf_counter()
+    if name in after_kind:
+        numbers = rest[-after_kind[name] :]  # the name of a kind may hold blanks
+        kind, rate, seed = " ".join(rest[: -len(numbers)]), float(numbers[-2]), int(numbers[-1])
+        cut = int(numbers[1]) if name == "cut" else None
+        most = LONGER_STEPS if name == "longer" else RECALL_STEPS
+        row = recall_row(kind, int(numbers[0]), seed, rate, cut, most, plain=name == "sgd")
+    elif name == "text":
+        row = text_row(int(rest[0]), rest[1] == "carried", int(rest[2]))
+    else:
+        row = schedule_row(rest[0], int(rest[1]))
+    row["seconds"] = round(time.perf_counter() - began, 1)
+    rows = stored() | {key: row}
+    order = {k: i for i, k in enumerate(all_keys())}
+    rows = dict(sorted(rows.items(), key=lambda item: order.get(item[0], len(order))))
+    RESULTS.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    print(key, row, flush=True)
+
+
+def stored() -> dict[str, dict]:
+    """The rows so far."""
+    return json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+
+
+def recall_batch(delay: int, size: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Rows (B, delay + 1): a symbol 0 .. 3, noise 4 .. 7, the question 8; and the symbols (B,)."""
+    first = torch.randint(4, (size, 1), generator=generator)
+    noise = torch.randint(4, 8, (size, delay - 1), generator=generator)
+    question = torch.full((size, 1), 8)
+    return torch.cat([first, noise, question], 1), first[:, 0]
+
+
+class Recaller(nn.Module):
+    """Reads one-hot symbols, answers from the last hidden state; may cut the gradient off.
+
+    Args:
+        kind: one of ``KINDS``.
+        cut: the gradient goes back this many steps only; through all of them, if left out.
+    """
+
+    def __init__(self, kind: str, cut: int | None = None) -> None:
+        super().__init__()
+        self.cut = cut
+        self.rnn = (nn.RNN if kind == "Elman" else nn.LSTM)(9, HIDDEN, batch_first=True)
+        self.out = nn.Linear(HIDDEN, 4)
+        if kind == KINDS[2]:
+            with torch.no_grad():
+                self.rnn.bias_ih_l0[HIDDEN : 2 * HIDDEN] = 3.0
+                self.rnn.bias_hh_l0[HIDDEN : 2 * HIDDEN] = 0.0
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Scores (B, 4) for tokens (B, T)."""
+        x, state = F.one_hot(tokens, 9).float(), None
+        if self.cut is not None and self.cut < tokens.shape[1]:
+            with torch.no_grad():
+                state = self.rnn(x[:, : -self.cut])[1]
+            x = x[:, -self.cut :]
+        h, _ = self.rnn(x, state)
+        return self.out(h[:, -1])
+
+
+def recall_row(
+    kind: str,
+    delay: int,
+    seed: int,
+    rate: float,
+    cut: int | None = None,
+    most: int = RECALL_STEPS,
+    plain: bool = False,
+) -> dict[str, float]:
+    """Train until 20 losses in a row are below 0.01 nats, for ``most`` updates at most.
+
+    With Adam; or ``plain``, with plain gradient descent.
+    """
+    torch.manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed)
+    model = Recaller(kind, cut)
+    optimizer = (torch.optim.SGD if plain else torch.optim.Adam)(model.parameters(), lr=rate)
+    losses: list[float] = []
+    while len(losses) < most and not (len(losses) >= 20 and max(losses[-20:]) < 0.01):
+        tokens, answer = recall_batch(delay, BATCH, generator)
+        loss = F.cross_entropy(model(tokens), answer)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        losses.append(loss.item())
+    tokens, answer = recall_batch(delay, 2000, torch.Generator().manual_seed(10**6))
+    with torch.no_grad():
+        right = (model(tokens).argmax(1) == answer).double().mean().item()
+    return {"accuracy": right, "steps": len(losses), "rate": rate}
+
+
+class CharRNN(nn.Module):
+    """The character network of notebook 05."""
+
+    def __init__(self, vocab_size: int, d_model: int = 64, d_hidden: int = 128) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.rnn = nn.RNN(d_model, d_hidden, batch_first=True)
+        self.W_hy = nn.Linear(d_hidden, vocab_size)
+
+    def read(self, tokens: Tensor, state: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Scores (B, T, V) of what follows each of the tokens (B, T), and the last state."""
+        h, state = self.rnn(self.embedding(tokens), state)
+        return self.W_hy(h), state
+
+
+def text_row(window: int, carried: bool, seed: int) -> dict[str, float]:
+    """Train on rows of text, the gradient cut at each window; score the validation tales.
+
+    Each of 32 rows reads its own stretch of the text from left to right. Per update a window of
+    each row is read; where the state is carried, the next one goes on from it. A step holds 64/T
+    windows, that is as many rows in all, so that updates and tokens are the same for each T.
+    """
+    corpus = corpora.lantern_bay()
+    tokenizer = CharTokenizer.train(corpus.text)
+    train = tokenizer.encode(corpus.train)
+    torch.manual_seed(seed)
+    rows, steps = 32 * 64 // window, TEXT_TOKENS // (32 * 64)
+    begins = torch.randint(len(train) - 1, (rows,), generator=torch.Generator().manual_seed(seed))
+    model = CharRNN(tokenizer.vocab_size)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, weight_decay=0.01)
+    state = None
+    for step in range(steps):
+        at = (begins[:, None] + step * window + torch.arange(window + 1)) % len(train)
+        tokens = train[at]
+        optimizer.param_groups[0]["lr"] = 3e-3 * min((step + 1) / 50, 1 - step / steps)
+        scores, after = model.read(tokens[:, :-1], state)
+        loss = F.cross_entropy(scores.flatten(0, 1), tokens[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        state = after.detach() if carried else None
+    text = tokenizer.encode(corpus.validation)
+    rows_of = text[: len(text) // 20 * 20].view(20, -1)  # read side by side, from zeros
+    with torch.no_grad():
+        log_p = model.read(rows_of[:, :-1])[0].log_softmax(-1)
+    nats = -log_p.gather(2, rows_of[:, 1:, None])[:, 20:].mean().item()
+    return {"bits": nats / math.log(2)}
+
+
+def pairs_source() -> HiddenMarkovSource:
+    """Notebook 05's source: b's come in pairs, and c is a pause of any length."""
+    outside, inside = [0.55, 0, 0.45, 0], [0, 0.9, 0, 0.1]
+    return HiddenMarkovSource(
+        transitions=[outside, outside, inside, inside],
+        emissions=[[9 / 11, 0, 2 / 11], [0, 1, 0], [0, 1, 0], [0, 0, 1]],
+    )
+
+
+class SmallRNN(nn.Module):
+    """An Elman network over three symbols, and a fourth that stands before every text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.vocab_size = self.bos = 3
+        self.W_xh, self.W_hh = nn.Embedding(4, 16), nn.Linear(16, 16)
+        self.W_hy = nn.Linear(16, 3)
+
+    def start(self, batch_size: int) -> Tensor:
+        """The state before anything is read."""
+        return torch.zeros(batch_size, 16)
+
+    def step(self, tokens: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+        """Log-probabilities (B, 3) after reading tokens (B,), and the new state."""
+        state = torch.tanh(self.W_xh(tokens) + self.W_hh(state))
+        return self.W_hy(state).log_softmax(-1), state
+
+
+EPSILON: dict[str, Callable[[int], float]] = {
+    "true": lambda i: 1.0,
+    "linear": lambda i: 1 - i / SCHEDULE_STEPS,
+    "tenth": lambda i: max(0.9, 1 - i / SCHEDULE_STEPS),
+    "half": lambda i: max(0.5, 1 - i / SCHEDULE_STEPS),
+    "sigmoid": lambda i: 70 / (70 + math.exp(i / 70)),
+}
+
+
+def schedule_row(schedule: str, seed: int) -> dict[str, float]:
+    """Scheduled sampling after Bengio et al. (2015) on the pairs, and its distances in nats.
+
+    At update i each input after the first is the true symbol with probability epsilon_i, by a coin
+    for each row and time step, and otherwise a draw from the model's own distribution at the step
+    before. No gradient flows through the draw, and the targets stay the true symbols.
+    """
+    pairs = pairs_source()
+    text = pairs.sample(20_000, torch.Generator().manual_seed(0))
+    torch.manual_seed(seed)
+    model = SmallRNN()
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    batches = windows(text, 32, 32, torch.Generator().manual_seed(seed))
+    for i, (tokens, _) in zip(range(SCHEDULE_STEPS), batches, strict=False):
+        state, read, loss = model.start(32), torch.full((32,), 3), torch.zeros(())
+        for target in tokens.T:
+            log_p, state = model.step(read, state)
+            loss = loss + F.nll_loss(log_p, target) / 32
+            own = log_p.detach().exp().multinomial(1)[:, 0]
+            read = torch.where(torch.rand(32) < EPSILON[schedule](i), target, own)
+        optimizer.param_groups[0]["lr"] = 1e-2 * (1 - i / SCHEDULE_STEPS)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+    rows, T = 1500, 60
+    with torch.no_grad():
+        true = pairs.sample(rows * T, torch.Generator().manual_seed(5)).view(rows, T)
+        own = sample(model, T, torch.Generator().manual_seed(6), batch_size=rows)
+        on_true, _ = distances(pairs, model, true)
+        anew, impossible = distances(pairs, model, own)
+        kept, _ = distances(pairs, model, own, keep=True)
+    before = impossible.long().cumsum(1) - impossible.long() == 0
+    return {
+        "true prefixes": on_true.mean().item(),
+        "own, all possible": anew[before].mean().item(),
+        "own, source anew": anew.mean().item(),
+        "own, source keeps": kept.mean().item(),
+        "impossible per 1000": 1000 * impossible.double().mean().item(),
+    }
+
+
+def distances(
+    source: HiddenMarkovSource, model: SmallRNN, rows: Tensor, keep: bool = False
+) -> tuple[Tensor, Tensor]:
+    """D(source || model) in nats before each symbol of rows (B, T), and which are impossible.
+
+    After an impossible symbol the source begins anew; or, ``keep``, goes on as if it had not come.
+    """
+    truth, state = source.start(len(rows)), model.start(len(rows))
+    read, before = torch.full((len(rows),), 3), source.start(len(rows))
+    found, impossible = [], []
+    for column in rows.T:
+        log_p, after = source.step(read, truth)
+        if keep and impossible:
+            left = impossible[-1]
+            after = torch.where(left[:, None], before, after)
+            log_p = torch.logsumexp(after[:, :, None] + source.emissions.log(), dim=1)
+        log_q, state = model.step(read, state)
+        p = log_p.exp()
+        found.append((p * torch.where(p > 0, log_p - log_q.double(), 0.0)).sum(-1))
+        impossible.append(log_p.gather(1, column[:, None])[:, 0] == -math.inf)
+        before, truth, read = after, after, column
+    return torch.stack(found, 1), torch.stack(impossible, 1)
+
+
+if __name__ == "__main__":
+    main()
