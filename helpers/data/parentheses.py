@@ -81,6 +81,28 @@ def is_balanced(tokens: Tensor | Iterable[int], colours: int = COLOURS) -> bool:
     return not stack
 
 
+def stacks(tokens: Tensor | Iterable[int], colours: int = COLOURS) -> list[tuple[int, ...]]:
+    """The openings that are open after each symbol, the first at the bottom (first).
+
+    It ends before the first closing that does not fit, and is then shorter than the sequence.
+    Padding at the end is left out.
+
+    Raises:
+        ValueError: ids that are no symbols.
+    """
+    found: list[tuple[int, ...]] = []
+    stack: tuple[int, ...] = ()
+    for token in _symbols(tokens, colours):
+        if token < colours:
+            stack = (*stack, token)
+        elif stack and stack[-1] + token == 2 * colours - 1:
+            stack = stack[:-1]
+        else:
+            break
+        found.append(stack)
+    return found
+
+
 def are_balanced(tokens: Tensor, colours: int = COLOURS) -> Tensor:
     """``is_balanced`` of every row at once: tokens (N, L), padded at the end -> (N,) bool."""
     n, length = tokens.shape

@@ -1,4 +1,4 @@
-"""Notebooks 06 and 07 in JupyterLab: the puzzle, the state while a sequence is read, a gate."""
+"""Notebooks 06 and 07 in JupyterLab: a puzzle, a stack and a state, a game; a gate."""
 
 import pytest
 from playwright.sync_api import expect
@@ -15,11 +15,31 @@ def test_the_puzzle_is_played_and_a_sequence_of_ones_own_is_read(open_notebook):
     expect(rows).to_have_count(solved + 1)
     expect(puzzle).to_contain_text("of 1 right")
     puzzle.locator("button", has_text="give me the rule").click()
-    expect(puzzle).to_contain_text("closes the one")
+    expect(puzzle).to_contain_text("closes something that is open")
 
     state = notebook.run_for("explore_state,")
     expect(notebook.enter(state, "([<>])()").locator("img")).to_have_count(1)
     expect(notebook.enter(state, "(x)").locator("pre")).to_contain_text("'x'")
+    notebook.shows_no_errors()
+
+
+def test_a_stack_is_stepped_through_and_a_network_is_asked(open_notebook):
+    notebook = open_notebook("06")
+    stack = notebook.run_for("read_with_stack,")
+    output = stack.locator(".jp-OutputArea").first
+    expect(output.locator("img")).to_have_count(1)
+    with notebook.changes(output):
+        notebook.move_slider(stack, times=1)
+
+    game = notebook.run_for("fool_the_network(")
+    for tried, (signs, truth) in enumerate((("([)]", "not balanced"), ("()", "balanced")), start=1):
+        game.locator("input[type=text]").fill(signs)
+        game.locator("input[type=text]").press("Enter")
+        expect(game.locator("table tr")).to_have_count(tried + 1)
+        expect(game.locator("table tr").nth(1)).to_contain_text(truth)
+    expect(game).to_contain_text("8 tries left")
+    game.locator("button", has_text="new round").click()
+    expect(game).to_contain_text("10 tries left")
     notebook.shows_no_errors()
 
 

@@ -21,6 +21,7 @@ from helpers.data.parentheses import (
     padding,
     sample_balanced,
     sample_shapes,
+    stacks,
     text,
     tokens,
 )
@@ -120,6 +121,20 @@ def test_stack_deletion_and_batch_agree_near_the_language(data, colours):
 
 def test_depths_ignore_colours_and_padding():
     assert depths(torch.tensor([0, 6, 9, 9, 3, 10])).tolist() == [1, 0, -1, -2, -1, -1]
+
+
+def test_stacks_hold_what_is_open_and_end_at_the_first_misfit():
+    assert stacks([2, 0, 9, 7]) == [(2,), (2, 0), (2,), ()]
+    assert stacks(tokens("([)]")) == [(0,), (0, 1)]
+    assert stacks([9, 0]) == []
+    assert stacks([1, 10, 10]) == [(1,)]
+    for sequence in itertools.product(range(4), repeat=4):
+        found = stacks(sequence, 2)
+        balanced = len(found) == 4 and found[-1] == ()
+        assert balanced == is_balanced(sequence, 2)
+        assert [len(stack) for stack in found] == depths(torch.tensor(sequence), 2)[
+            : len(found)
+        ].tolist()
 
 
 def test_only_symbols():
