@@ -1,4 +1,4 @@
-"""Notebooks 06 and 07 in JupyterLab: the puzzle, the state while a sequence is read, a gate."""
+"""Notebooks 06 and 07 in JupyterLab: the puzzle, the state while a sequence is read, a gate, a cell."""
 
 import pytest
 from playwright.sync_api import expect
@@ -23,11 +23,17 @@ def test_the_puzzle_is_played_and_a_sequence_of_ones_own_is_read(open_notebook):
     notebook.shows_no_errors()
 
 
-def test_a_gate_is_opened(open_notebook):
+def test_a_gate_is_opened_and_an_lstm_stepped_through(open_notebook):
     notebook = open_notebook("07")
     panel = notebook.run_for("explore_gate,")
     output = panel.locator(".jp-OutputArea").first
     expect(output.locator("img")).to_have_count(1)
     with notebook.changes(output):
         notebook.move_slider(panel, times=3)
+
+    cell = notebook.run_for("animate(\n    lstm_step,")
+    output = cell.locator(".jp-OutputArea").first
+    expect(output.locator("img")).to_have_count(1)
+    with notebook.changes(output):
+        notebook.move_slider(cell, times=1)
     notebook.shows_no_errors()
