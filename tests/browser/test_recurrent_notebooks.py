@@ -1,4 +1,4 @@
-"""Notebooks 06 and 07 in JupyterLab: the puzzle, the state while a sequence is read, a gate, a cell."""
+"""Notebooks 06 and 07 in JupyterLab: the puzzle, a state while it reads, a gate, a cell."""
 
 import pytest
 from playwright.sync_api import expect

@@ -388,7 +388,7 @@ def counter(trial: Trial) -> None:
     trial.holds(
         abs(float(added[1]) + 1) < 1e-4,
         "a b takes one away",
-        "On a b, i times the candidate must be -1: the gate at 1, and the candidate, a tanh, at -1.",
+        "On a b, i times the candidate must be -1: the gate at 1, and the candidate at -1.",
         got=gates,
     )
     trial.holds(
