@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""Notebooks 06 and 07 in JupyterLab: a puzzle, a stack and a state, a game; a gate."""
-=======
-"""Notebooks 06 and 07 in JupyterLab: the puzzle, a state while it reads, a gate, a cell."""
->>>>>>> e73bb83dbf8c6b20b2b20872246795ca175d1ce4
+"""Notebooks 06 and 07 in JupyterLab: a puzzle, a stack and a state, a game; a gate, a cell."""
 
 import pytest
 from playwright.sync_api import expect
@@ -27,7 +23,6 @@ def test_the_puzzle_is_played_and_a_sequence_of_ones_own_is_read(open_notebook):
     notebook.shows_no_errors()
 
 
-<<<<<<< HEAD
 def test_a_stack_is_stepped_through_and_a_network_is_asked(open_notebook):
     notebook = open_notebook("06")
     stack = notebook.run_for("read_with_stack,")
@@ -48,10 +43,7 @@ def test_a_stack_is_stepped_through_and_a_network_is_asked(open_notebook):
     notebook.shows_no_errors()
 
 
-def test_a_gate_is_opened(open_notebook):
-=======
 def test_a_gate_is_opened_and_an_lstm_stepped_through(open_notebook):
->>>>>>> e73bb83dbf8c6b20b2b20872246795ca175d1ce4
     notebook = open_notebook("07")
     panel = notebook.run_for("explore_gate,")
     output = panel.locator(".jp-OutputArea").first
