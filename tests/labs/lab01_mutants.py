@@ -34,7 +34,35 @@ MUTANTS = [
         "the last one missed",
         "len(text) - n + 1",
         "len(text) - n",
-        "context of n - 1",
+        "Is the last n-gram",
+    ),
+    Mutant(
+        "count_ngrams",
+        "by str.count",
+        "counts.setdefault(context, Counter())[symbol] += 1",
+        """try:
+            number = text.count(context + symbol)
+        except TypeError:
+            number = sum(text[j : j + n] == text[i : i + n] for j in range(len(text)))
+        counts.setdefault(context, Counter())[symbol] = number""",
+        "occurrences that overlap",
+    ),
+    Mutant(
+        "count_ngrams",
+        "the whole text for each n-gram",
+        "counts.setdefault(context, Counter())[symbol] += 1",
+        """if symbol not in counts.setdefault(context, Counter()):
+            grams = [text[j : j + n] for j in range(len(text))]
+            counts[context][symbol] = grams.count(text[i : i + n])""",
+        "one loop too many",
+    ),
+    Mutant(
+        "count_ngrams",
+        "a copy of all that stands before",
+        "context, symbol = text[i : i + n - 1], text[i + n - 1]",
+        """before, symbol = text[: i + n - 1], text[i + n - 1]
+        context = before[len(before) - n + 1 :]""",
+        "one loop too many",
     ),
     Mutant(
         "count_ngrams",
@@ -133,7 +161,35 @@ MUTANTS = [
         'text.count("a") / (len(text) - 1)',
         "How many",
     ),
+    Mutant(
+        "by_hand",
+        "two decimals",
+        'text.count("a") / len(text)',
+        'round(text.count("a") / len(text) + 1e-9, 2)',
+        "asked for are three",
+    ),
+    Mutant(
+        "by_hand",
+        "per cent",
+        'text.count("a") / len(text)',
+        '100 * text.count("a") / len(text)',
+        "not in per cent",
+    ),
+    Mutant(
+        "by_hand",
+        "words",
+        '"P(b | a), add-1": smoothed,',
+        '"P(b | a), add-1": "three sevenths",',
+        "Write a number",
+    ),
     # add_k
+    Mutant(
+        "add_k",
+        "an error at unseen symbols",
+        "row.get(symbol, 0)",
+        "row[symbol]",
+        "no key in its row",
+    ),
     Mutant("add_k", "k once below", "k * len(vocabulary)", "k", "times how many there are"),
     Mutant("add_k", "only above", "+ k * len(vocabulary)", "", "times how many there are"),
     Mutant(
@@ -232,7 +288,52 @@ MUTANTS = [
         "[symbol]",
         "probability 0",
     ),
+    Mutant(
+        "bits_per_character",
+        "a product underflows",
+        """        if p == 0:
+            return math.inf
+        bits -= math.log2(p)
+    return bits / len(text)""",
+        """        bits = p if i == 0 else bits * p
+    return -math.log2(bits) / len(text) if bits else math.inf""",
+        "add logarithms",
+    ),
+    Mutant(
+        "bits_per_character",
+        "a product overflows",
+        """        if p == 0:
+            return math.inf
+        bits -= math.log2(p)
+    return bits / len(text)""",
+        """        bits = (1 / p if p else math.inf) * (bits if i else 1)
+    return math.log2(bits) / len(text)""",
+        "add logarithms",
+    ),
+    Mutant(
+        "bits_per_character",
+        "minus zero",
+        "text[max(0, i - n + 1) : i]",
+        "text[:i][-(n - 1) :]",
+        "text[-0:] is the whole text",
+    ),
+    Mutant(
+        "bits_per_character",
+        "the beginning left out",
+        "        p = predict(",
+        """        if i < n - 1:
+            continue
+        p = predict(""",
+        "cost bits, too",
+    ),
     # sample_text
+    Mutant(
+        "sample_text",
+        "negative start",
+        "text[max(0, len(text) - n + 1) :]",
+        "text[len(text) - n + 1 :]",
+        "counts from the end",
+    ),
     Mutant(
         "sample_text",
         "the likeliest",
@@ -316,6 +417,13 @@ MUTANTS = [
         "the other way round",
         "((n, weight) for n",
         "((weight, n) for n",
+        "the order first",
+    ),
+    Mutant(
+        "choose",
+        "the cost of the pair",
+        "return min(((n, weight) for n in orders for weight in weights), key=cost)",
+        "return min((cost((n, weight)), n, weight) for n in orders for weight in weights)",
         "the order first",
     ),
     # continuations
@@ -446,7 +554,7 @@ MUTANTS = [
         "minus zero",
         "context[len(context) - n + 1 :]",
         "context[-(n - 1) :]",
-        "1 / V",
+        "text[-0:] is the whole text",
     ),
     Mutant(
         "kneser_ney",
@@ -599,6 +707,40 @@ def by_hand():
         "P(b | a)": round(follow.count("b") / len(follow), 3),
         "P(b | a), add-1": round(q, 3),
         "perplexity of 'ab'": round((1 / (p * q)) ** 0.5, 3),
+    }
+""",
+    ),
+    Rewrite(
+        "by_hand",
+        "rounded on the way",
+        """
+def by_hand():
+    text = check.by_hand_text()
+    follow = [text[i + 1] for i in range(len(text) - 1) if text[i] == "a"]
+    p = round(text.count("a") / len(text), 3)
+    q = round((follow.count("b") + 1) / (len(follow) + 3), 3)
+    return {
+        "P(a)": p,
+        "P(b | a)": round(follow.count("b") / len(follow), 3),
+        "P(b | a), add-1": q,
+        "perplexity of 'ab'": round((1 / round(p * q, 3)) ** 0.5, 3),
+    }
+""",
+    ),
+    Rewrite(
+        "by_hand",
+        "fractions",
+        """
+def by_hand():
+    from fractions import Fraction
+    text = check.by_hand_text()
+    follow = [text[i + 1] for i in range(len(text) - 1) if text[i] == "a"]
+    p, q = Fraction(text.count("a"), 8), Fraction(follow.count("b") + 1, len(follow) + 3)
+    return {
+        "P(a)": p,
+        "P(b | a)": f"{follow.count('b')}/{len(follow)}",
+        "P(b | a), add-1": q,
+        "perplexity of 'ab'": (1 / (p * q)) ** 0.5,
     }
 """,
     ),

@@ -52,7 +52,12 @@ class Lab:
     variant: int = 0
 
     def task(
-        self, fallback: Any, *, uses: Collection[str] = (), without: Collection[str] = ()
+        self,
+        fallback: Any,
+        *,
+        uses: Collection[str] = (),
+        without: Collection[str] = (),
+        lent: bool = True,
     ) -> Callable[[Callable[[Trial], None]], Task]:
         """Make a task of a check; its name is that of the check.
 
@@ -60,10 +65,13 @@ class Lab:
             fallback: what later cells use where the answer is missing or wrong.
             uses: names of the course's own functions and classes that an answer may use.
             without: names that an answer must not use, such as ``cross_entropy``.
+            lent: whether later cells get the fallback; False where they need nothing, as after
+                numbers on paper, which the fallback would tell.
         """
 
         def make(check: Callable[[Trial], None]) -> Task:
-            task = Task(self, check.__name__, check, fallback, frozenset(uses), frozenset(without))
+            names = frozenset(uses), frozenset(without)
+            task = Task(self, check.__name__, check, fallback, *names, lent=lent)
             self.tasks[task.name] = task
             return task
 
@@ -140,7 +148,7 @@ class Task:
     """One task: call it with an answer, and take what it hands back.
 
     Attributes:
-        lab, name, check, fallback, uses, without: see ``Lab.task``.
+        lab, name, check, fallback, uses, without, lent: see ``Lab.task``.
         answer: what it was called with last; this is what is marked.
     """
 
@@ -150,10 +158,11 @@ class Task:
     fallback: Any
     uses: frozenset[str] = frozenset()
     without: frozenset[str] = frozenset()
+    lent: bool = True
     answer: Any = None
 
     def __call__(self, answer: Any) -> Any:
-        """Check an answer, say what was found, and hand back the answer or the course's own."""
+        """Check an answer, say what was found; return it, or the course's own where it is lent."""
         if answer is self.fallback:
             print(
                 f"○ {self.name}: this is the course's own version. Run the cell with your answer "
@@ -163,6 +172,9 @@ class Task:
         self.answer = answer
         verdict = self.judge(answer)
         words = verdict.words(self.name)
+        if not self.lent:
+            print(words)
+            return answer
         print(words if verdict.right else f"{words}\n  Later cells use the course's own version.")
         return answer if verdict.right else self.fallback
 

@@ -31,6 +31,7 @@ def bits_per_character(trial: Trial) -> None:
         "eight equally likely characters cost 3 bits each",
         "Bits are logarithms to base 2, and the mean is over the characters. "
         + see(1, "Bits per what?"),
+        slips=[(15 / 7, "The first n - 1 characters cost bits, too: their context is shorter.")],
         given="a model of eight equally likely characters, 'badcafe', n = 3",
     )
     seen: list[str] = []
@@ -47,19 +48,37 @@ def bits_per_character(trial: Trial) -> None:
         given="P(a) = 1/2, P(b) = P(c) = 1/4, the text 'abca', n = 3",
     )
     trial.equals(
-        seen,
-        ["", "a", "ab", "bc"],
+        [*map(repr, seen)],  # with quotes, so that an empty one is seen
+        [*map(repr, ["", "a", "ab", "bc"])],
         "each character is predicted from the n - 1 before it",
         "What may the model see when it predicts character i? Count on your fingers, at i = 0 too.",
         given="the contexts that your function asked for, for 'abca' with n = 3",
     )
+    seen.clear()
+    trial.call(predict, "abc", 1, given="'abc' with n = 1")
+    trial.equals(
+        [*map(repr, seen)],
+        ["''"] * 3,
+        "with n = 1 the context is empty",
+        "The last n - 1 characters are none here, and text[-0:] is the whole text.",
+        given="the contexts that your function asked for, for 'abc' with n = 1",
+    )
     hint = "A symbol that is no key has probability 0, and log 0 is an error in Python."
     trial.equals(
-        trial.call(lambda context: {"a": 1.0}, "ab", 2, hint=hint),
+        trial.call(lambda context: {"a": 1.0}, "ab", 2, hint=hint, given="P(a) = 1, the text 'ab'"),
         math.inf,
         "an impossible character costs infinitely many bits",
         hint,
         given="P(a) = 1, the text 'ab'",
+    )
+    hint = "A product of 5,000 small numbers is 0 in floating point: add logarithms instead."
+    given = "5,000 characters, each with P = 0.01"
+    trial.equals(
+        trial.call(lambda context: {"a": 0.01, "b": 0.99}, "a" * 5000, 2, hint=hint, given=given),
+        math.log2(100),
+        "a long text does not underflow",
+        hint,
+        given=given,
     )
     text = trial.text(40, "abc")
     p = (0.1 + torch.rand(3, generator=trial.generator)).tolist()
@@ -107,17 +126,27 @@ def sample_text(trial: Trial) -> None:
         given="a model that goes a, b, c, a, ...; 7 characters, n = 3",
     )
     trial.equals(
-        seen,
-        ["", "a", "ab", "bc", "ca", "ab", "bc"],
+        [*map(repr, seen)],  # with quotes, so that an empty one is seen
+        [*map(repr, ["", "a", "ab", "bc", "ca", "ab", "bc"])],
         "the model is asked with the last n - 1 characters",
         "Of a text shorter than n - 1 the context is all there is; text[-0:] is the whole text.",
         given="the contexts that your function asked for, n = 3",
     )
     seen.clear()
+    trial.call(cycle, 6, 5, uniform, given="6 characters, n = 5")
+    trial.equals(
+        [*map(repr, seen)],
+        [*map(repr, ["", "a", "ab", "abc", "abca", "bcab"])],
+        "the model is asked with the last n - 1 characters",
+        "Of a text shorter than n - 1 the context is all there is. A slice that begins at a "
+        "negative number counts from the end: text[-2:] has the last two characters.",
+        given="the contexts that your function asked for, n = 5",
+    )
+    seen.clear()
     trial.call(lambda context: seen.append(context) or {"a": 1.0}, 3, 1, uniform, given="n = 1")
     trial.equals(
-        seen,
-        ["", "", ""],
+        [*map(repr, seen)],
+        ["''"] * 3,
         "with n = 1 the context is empty",
         "text[-0:] is the whole text.",
         given="the contexts that your function asked for, n = 1",

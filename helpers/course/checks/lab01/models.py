@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from types import CodeType
 
 from helpers.course.checks.lab01.common import Counts, course_counts, is_rows, lab
 from helpers.course.checks.lab01.measuring import course_bits
 from helpers.course.checks.lab01.smoothing import course_mixture
 from helpers.course.checks.pointers import see
-from helpers.course.checks.trial import Trial
+from helpers.course.checks.trial import NOTHING, Trial
 
 
 def _choose(train: str, validation: str, vocabulary: str, orders, weights) -> tuple[int, float]:
@@ -20,6 +21,17 @@ def _choose(train: str, validation: str, vocabulary: str, orders, weights) -> tu
         )
 
     return min(((n, w) for n in orders for w in weights), key=lambda pair: bits(*pair))
+
+
+def _names_of(answer: object) -> set[str]:
+    """Names that a function, and those in it, look up outside of themselves."""
+    codes, names = [getattr(answer, "__code__", None)], set()
+    while codes:
+        code = codes.pop()
+        if isinstance(code, CodeType):
+            names |= set(code.co_names)
+            codes += code.co_consts
+    return names
 
 
 _REPEATED = "the cat sat on the mat and the rat sat on the hat " * 8
@@ -34,17 +46,26 @@ def choose(trial: Trial) -> None:
     for train, validation in cases:
         vocabulary = "".join(sorted(set(train)))
         orders, weights = [1, 2, 3, 5], [0.2, 0.9]
-        hint = "Give the order first and then the weight, and hand back the pair."
-        got = trial.call(
-            train, validation, vocabulary, orders, weights, given="two short texts", hint=hint
-        )
+        hint = "Give the order first and then the weight, and return the pair."
+        given = "two short texts, orders 1, 2, 3, 5, weights 0.2 and 0.9"
+        arguments = (train, validation, vocabulary, orders, weights)
+        got = trial.call(*arguments, given=given, hint=hint)
+        pair = isinstance(got, tuple | list) and len(got) == 2
+        pair = pair and got[0] in orders and got[1] in weights
+        form = NOTHING if got is None else hint
+        trial.holds(pair, "a pair (n, weight) of those given", form, given=given, got=got)
+        best, usual = _choose(*arguments), see(2, "Perplexity against n")
+        usual = f"Count on the training text, measure on the other, and try every pair. {usual}"
+        if _names_of(trial.answer) & {"model", "tables"}:
+            usual = "`model` and `tables` of the cell above hold the tales: count your own `train`."
+        longest = _choose(train, validation, vocabulary, orders[-1:], weights)
         trial.equals(
-            got,
-            _choose(train, validation, vocabulary, orders, weights),
+            tuple(got),
+            best,
             "the setting with the fewest bits on the validation text",
-            "Count on the training text, measure on the other, and try every pair; the longest "
-            "context is not the best one. " + see(2, "Perplexity against n"),
-            given="two short texts, orders 1, 2, 3, 5, weights 0.2 and 0.9",
+            usual,
+            slips=[(longest, f"The longest context is not always the best one. {usual}")],
+            given=given,
         )
     given = "a text that goes on as it was counted, orders 4, weights 0.2 and 0.9"
     train, rest = _REPEATED[:-30], _REPEATED[-30:]
@@ -174,6 +195,10 @@ _FREED = (
     "Every different token of the row gives up d, so d times their number over the context's count "
     "is free, and that is the weight of the shorter context."
 )
+_NO_ROW = (
+    "No table had a row for your context. With n = 1 it is empty, and text[-0:] is the whole text. "
+    "And keys are slices of the text: strings or tuples, as the text is."
+)
 _SLIPS = (
     (
         _with(kept=lambda count, discount: count - discount),
@@ -202,11 +227,7 @@ _SLIPS = (
         _with(seen=lambda tables: tables[-1:]),
         "Between the longest context and 1 / V stand the other orders, each with its own table.",
     ),
-    (
-        _with(seen=lambda tables: []),
-        "No table had a row for your context. Its keys are slices of the text: strings or tuples, "
-        "as the text is.",
-    ),
+    (_with(seen=lambda tables: []), _NO_ROW),
     (
         lambda tables, *rest: course_kneser_ney(tables[:-1], *rest),
         "The longest order is left out. It needs a context of n - 1 tokens, not of n.",
@@ -245,6 +266,10 @@ def kneser_ney(trial: Trial) -> None:
         return got
 
     first, source = tables_of("abacabad", 2), "'abacabad', n = 2"
+    given = f"the table of order 1 of {source}, context 'a', word 'b', V = 4, d = 0.5"
+    alone = trial.call(first[:1], "a", "b", 4, 0.5, given=given, hint=error)
+    rule = "order 1 knows more than 1 / V, whatever stands before"
+    trial.holds(alone != 1 / 4, rule, _NO_ROW, given=given, got=alone)
     try_on(first, "a", "b", 4, 0.5, "by hand", usual, source)
     try_on(first, "a", "a", 4, 0.5, "a pair that was never seen", usual, source)
     try_on(first, "d", "a", 4, 0.5, "a context that nothing follows", usual, source)

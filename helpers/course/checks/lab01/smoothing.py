@@ -24,8 +24,9 @@ def _add_k(counts: Counts, context: str, vocabulary: str, k: float) -> Distribut
 def add_k(trial: Trial) -> None:
     counts = {"a": {"b": 3, "c": 1}}
     k_everywhere = "Every symbol gets k more, so what divides grows by k times how many there are."
+    missing = "Which error is it? A symbol that never followed the context is no key in its row."
     trial.equals(
-        trial.call(counts, "a", "abcd", 1.0),
+        trial.call(counts, "a", "abcd", 1.0, hint=missing),
         {"a": 1 / 8, "b": 4 / 8, "c": 2 / 8, "d": 1 / 8},
         "add-1 by hand",
         k_everywhere,
