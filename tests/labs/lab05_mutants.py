@@ -18,30 +18,14 @@ _WRITE_OF_ITS_OWN = """    def write(self, prompt, length, generator):
             p = self(prompt[None, -self.T :])[0, -1].softmax(-1)
             prompt = torch.cat([prompt, torch.multinomial(p, 1, generator=generator)])
         return prompt"""
-_LOOP = """    while (progress := (clock() - began) / seconds) < 1:
-        batches = [next_batch() for _ in range(accumulate)]
-        loss = gradients(model, batches, device)
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.lr = highest * factor(progress)
-        optimizer.step()
-        step += 1
-        if step % every == 0 or clock() - began >= seconds:"""
-_ONE_LOOK = """    progress = 0.0
-    while progress < 1:
-        batches = [next_batch() for _ in range(accumulate)]
-        loss = gradients(model, batches, device)
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.lr = highest * factor(progress)
-        optimizer.step()
-        step += 1
-        progress = (clock() - began) / seconds
-        if step % every == 0 or progress >= 1:"""
-_END = """        if step % every == 0 or clock() - began >= seconds:
+_LOOK_AGAIN = "            progress = (clock() - began) / seconds\n    if weights"
+_END = """        if step % every == 0 or progress >= 1:
             kept_loss = evaluate(model)
             history.append((step, loss, kept_loss))
             if kept_loss < best:
                 best = kept_loss
                 weights = {name: w.detach().clone() for name, w in model.state_dict().items()}
+            progress = (clock() - began) / seconds
 """
 _END_TWICE = """        if step % every == 0:
             kept_loss = evaluate(model)
@@ -49,6 +33,7 @@ _END_TWICE = """        if step % every == 0:
             if kept_loss < best:
                 best = kept_loss
                 weights = {name: w.detach().clone() for name, w in model.state_dict().items()}
+            progress = (clock() - began) / seconds
     kept_loss = evaluate(model)
     history.append((step, loss, kept_loss))
     if kept_loss < best:
@@ -58,13 +43,10 @@ _COPIES = "{name: w.detach().clone() for name, w in model.state_dict().items()}"
 
 MUTANTS = [
     # by_hand
-    Mutant("by_hand", "D for K", "K = D // H", "K = D", "solve for F"),
-    Mutant("by_hand", "width of plain heads", "2 * D * G * K\n", "2 * D * D\n", "more left"),
-    Mutant("by_hand", "two matrices", "// (3 * D) // 8", "// (2 * D) // 8", "three matrices"),
-    Mutant("by_hand", "not rounded", "// (3 * D) // 8 * 8", "// (3 * D)", "multiple of 8"),
-    Mutant("by_hand", "rounded up", "// 8 * 8", "// 8 * 8 + 8", "Down, not up"),
-    Mutant("by_hand", "one of keys", "attention = 2 * D * D + 2 * D", "attention = 2 * D * D + D",
-           "two matrices of D x G K"),
+    Mutant("by_hand", "D for K", "K, M = D // H", "K, M = D", "2 D^2 for queries"),
+    Mutant("by_hand", "matrices of plain heads", "2 * D * G * K +", "2 * D * D +", "not H"),
+    Mutant("by_hand", "two matrices", "3 * D * M", "2 * D * M", "three matrices"),
+    Mutant("by_hand", "one of keys", "2 * D * G * K +", "D * G * K +", "two matrices of D x G K"),
     Mutant("by_hand", "no gain", '"one block": matrices + D', '"one block": matrices',
            "gain of D numbers"),
     Mutant("by_hand", "two norms", '"one block": matrices + D', '"one block": matrices + 2 * D',
@@ -94,6 +76,21 @@ MUTANTS = [
            "q = rotate(F.rms_norm(q, (self.K,)), start)\n        "
            "k = rotate(F.rms_norm(k, (self.K,)), start)",
            "q = rotate(q, start)\n        k = rotate(k, start)", "are normalized"),
+    Mutant("GroupedAttention", "keys not normalized",
+           "k = rotate(F.rms_norm(k, (self.K,)), start)", "k = rotate(k, start)",
+           "keys are normalized, too"),
+    Mutant("GroupedAttention", "keys not turned",
+           "k = rotate(F.rms_norm(k, (self.K,)), start)", "k = F.rms_norm(k, (self.K,))",
+           "keys are turned"),
+    Mutant("GroupedAttention", "numbers dealt out",
+           "y.unflatten(-1, (-1, self.K)).transpose(1, 2)",
+           "y.view(len(x), -1, x.shape[1], self.K)", "deals the numbers"),
+    Mutant("GroupedAttention", "only the new are kept",
+           "                v = torch.cat([cache.values, v], 2)\n            "
+           "cache.keys, cache.values = k, v\n",
+           "                v = torch.cat([cache.values, v], 2)\n            "
+           "cache.keys, cache.values = k[:, :, start:], v[:, :, start:]\n",
+           "not the new ones alone"),
     Mutant("GroupedAttention", "no positions",
            "q = rotate(F.rms_norm(q, (self.K,)), start)\n        "
            "k = rotate(F.rms_norm(k, (self.K,)), start)",
@@ -127,12 +124,13 @@ MUTANTS = [
     Mutant("GroupedAttention", "no last map", "self.output(heads.transpose(1, 2).flatten(2))",
            "heads.transpose(1, 2).flatten(2)", "mixes the heads"),
     # ParallelBlock
-    Mutant("ParallelBlock", "width of plain heads", "2 * D * G * (D // H)", "2 * D * D",
-           "that of task 1"),
-    Mutant("ParallelBlock", "4 D wide", "// (3 * D) // 8 * 8", "// (2 * D) // 8 * 8",
-           "that of task 1"),
-    Mutant("ParallelBlock", "a bias", "self.down = nn.Linear(width, D, bias=False)",
-           "self.down = nn.Linear(width, D)", "bias=False"),
+    Mutant("ParallelBlock", "width of plain heads", "M = hidden_width(D, H, G)",
+           "M = hidden_width(D, H, H)",
+           "of task 1"),
+    Mutant("ParallelBlock", "4 D wide", "M = hidden_width(D, H, G)", "M = 4 * D",
+           "of task 1"),
+    Mutant("ParallelBlock", "a bias", "self.down = nn.Linear(M, D, bias=False)",
+           "self.down = nn.Linear(M, D)", "bias=False"),
     Mutant("ParallelBlock", "one after the other",
            "hidden = F.silu(self.gate(y)) * self.up(y)\n        "
            "return x + self.attention(y, mask, cache) + self.down(hidden)",
@@ -151,8 +149,8 @@ MUTANTS = [
            "F.silu(self.gate(x)) * self.up(x)", "reads the normalized vectors"),
     Mutant("ParallelBlock", "no mask", "(y, mask, cache)", "(y, None, cache)", "handed on"),
     Mutant("ParallelBlock", "no cache", "(y, mask, cache)", "(y, mask)", "cache is handed on"),
-    Mutant("ParallelBlock", "rounded to the nearest", "// (3 * D) // 8 * 8", "/ (3 * D) / 8\n"
-           "        width = round(width) * 8", "rounded down"),
+    Mutant("ParallelBlock", "rounded to the nearest", "M = hidden_width(D, H, G)",
+           "M = round((10 * D - 2 * G * (D // H)) / 24) * 8", "hidden_width(D, H, G)"),
     # pack
     Mutant("pack", "no beginning", "(1, 1), value", "(0, 1), value", "first token is predicted"),
     Mutant("pack", "no end", "(1, 1), value", "(1, 0), value", "over is predicted"),
@@ -191,6 +189,8 @@ MUTANTS = [
            "    inputs, targets, room = [], [], 0\n    gap = torch.tensor([end])\n"
            "    row = torch.cat([torch.cat([gap, story]) for story in stories])\n"
            "    for story in [row[1:]]:", "begins a new window"),
+    Mutant("pack", "targets cut by themselves", "return torch.stack(inputs), torch.stack(targets)",
+           "return torch.stack(inputs), torch.stack(targets)[:-1]", "have one shape"),
     Mutant("pack", "targets alone", "return torch.stack(inputs), torch.stack(targets)",
            "return torch.stack(targets)", "return inputs, targets"),
     # AdamW
@@ -231,6 +231,20 @@ MUTANTS = [
            "                v.mul_(beta2).addcmul_(p.grad, p.grad, value=1 - beta2)",
            "m = beta1 * m + (1 - beta1) * p.grad\n"
            "                v = beta2 * v + (1 - beta2) * p.grad**2", "goes on with"),
+    Mutant("AdamW", "a new m", "m.mul_(beta1).add_(p.grad, alpha=1 - beta1)",
+           "m = beta1 * m + (1 - beta1) * p.grad", "stays 0"),
+    Mutant("AdamW", "a new v", "v.mul_(beta2).addcmul_(p.grad, p.grad, value=1 - beta2)",
+           "v = beta2 * v + (1 - beta2) * p.grad**2", "stays 0"),
+    Mutant("AdamW", "m corrected in place", "mean = m / (1", "mean = m.div_(1", "this step alone"),
+    Mutant("AdamW", "both corrected in place",
+           "mean = m / (1 - beta1**self.steps)\n                square = v / (1",
+           "mean = m.div_(1 - beta1**self.steps)\n                square = v.div_(1",
+           "this step alone"),
+    Mutant("AdamW", "the mean of g", "v.mul_(beta2).addcmul_(p.grad, p.grad, value=1 - beta2)",
+           "v.mul_(beta2).add_(p.grad, alpha=1 - beta2)", "v is the mean of g**2"),
+    Mutant("AdamW", "None is not asked for",
+           "                if p.grad is None:\n                    continue\n", "",
+           "p.grad is None"),
     Mutant("AdamW", "a new parameter", "p.sub_(self.lr * mean / (square.sqrt() + self.eps))",
            "p = p - self.lr * mean / (square.sqrt() + self.eps)", "one line for each"),
     Mutant("AdamW", "new parameters alone", "p.mul_(1 - self.lr * self.decay)\n"
@@ -240,9 +254,9 @@ MUTANTS = [
     # Repaired
     Mutant("Repaired", "still a copy", _TIED,
            "self.output.weight = nn.Parameter(self.embedding.weight.detach().clone())",
-           "no longer equal"),
+           "two Parameters"),
     Mutant("Repaired", "same numbers, twice", _TIED,
-           "self.output.weight = nn.Parameter(self.embedding.weight)", "no longer equal"),
+           "self.output.weight = nn.Parameter(self.embedding.weight)", "two Parameters"),
     Mutant("Repaired", "still one ahead", "triu(1)", "triu(2)", "only later tokens do"),
     Mutant("Repaired", "not itself", "triu(1)", "triu(0)", "the diagonal stays"),
     Mutant("Repaired", "still by the length", _LIVE, "scores = q @ k.mT / k.shape[-2] ** 0.5",
@@ -262,36 +276,31 @@ MUTANTS = [
            "one place later"),
     Mutant("Repaired", "dropout while it writes", "        self.eval()\n", "",
            "asked twice"),
+    Mutant("Repaired", "dropout off for good", "        t = tokens.shape[1]\n",
+           "        self.eval()\n        t = tokens.shape[1]\n", "Nothing is dropped in training"),
+    Mutant("Repaired", "no dropout at all",
+           "x = x + self.dropout(self.mix((weights @ v).transpose(1, 2).flatten(2)))\n        "
+           "x = x + self.dropout(self.down(F.gelu(self.up(self.norms[1](x)))))",
+           "x = x + self.mix((weights @ v).transpose(1, 2).flatten(2))\n        "
+           "x = x + self.down(F.gelu(self.up(self.norms[1](x))))",
+           "Nothing is dropped in training"),
+    Mutant("Repaired", "one dropout less", "self.dropout(self.mix((weights @ v)"
+           ".transpose(1, 2).flatten(2)))", "self.mix((weights @ v).transpose(1, 2).flatten(2))",
+           "Both self.dropout"),
+    Mutant("Repaired", "never back to training", "        self.train()\n", "",
+           "Nothing is dropped in training"),
+    Mutant("Repaired", "trained in evaluation mode", "        self.train()\n",
+           "        self.eval()\n", "Nothing is dropped in training"),
+    Mutant("Repaired", "all of the forward pass", """triu(1)
+        weights = scores""", """triu(2)
+        scores = q @ k.mT / k.shape[-2] ** 0.5
+        weights = scores""", "still in: 2"),
     Mutant("Repaired", "gradients of writing", _WRITE, _WRITE_OF_ITS_OWN, "keep that line"),
     Mutant("Repaired", "old gradients", "        optimizer.zero_grad()\n", "", "earlier step"),
-    # gradients
-    Mutant("gradients", "mean of means", 'reduction="sum")', 'reduction="mean") * total / '
-           "len(batches)", "mean of the batches' means"),
-    Mutant("gradients", "sum of means", 'reduction="sum")', 'reduction="mean") * total',
-           "Means of batches"),
-    Mutant("gradients", "sums", "(nats / total).backward()\n        loss += nats.item() / total",
-           "nats.backward()\n        loss += nats.item()", "divided by the number"),
-    Mutant("gradients", "all places", "int((targets >= 0).sum())", "targets.numel()",
-           "Divided by all places"),
-    Mutant("gradients", "old gradients", "model.zero_grad()\n", "pass\n", "earlier step"),
-    Mutant("gradients", "cleared each time", "        logits = model",
-           "        model.zero_grad()\n        logits = model", "Clear once"),
-    Mutant("gradients", "loss of the last", "loss += nats.item()", "loss = nats.item()",
-           "losses of all batches"),
-    Mutant("gradients", "gradient not divided", "(nats / total).backward()", "nats.backward()",
-           "divided by the number"),
-    Mutant("gradients", "inputs stay", "inputs.to(device)", "inputs", "A batch comes from"),
-    Mutant("gradients", "targets stay", "targets.to(device)", "targets", "A batch comes from"),
-    Mutant("gradients", "a tensor", "nats.item()", "nats", "loss.item()"),
-    Mutant("gradients", "one graph",
-           "(nats / total).backward()\n        loss += nats.item() / total\n    return loss",
-           "loss = loss + nats / total\n    loss.backward()\n    return loss.item()",
-           "before the next one"),
     # train
-    Mutant("train", "never stops", "progress := (clock() - began) / seconds) < 1",
-           "progress := min(0.99, (clock() - began) / seconds)) < 1", "does not stop"),
+    Mutant("train", "never stops", "while progress < 1:", "while True:", "does not stop"),
     Mutant("train", "its own clock", "began, highest = clock()", "clock = time.monotonic\n"
-           "    began, highest = clock()", "does not stop"),
+           "    began, highest = clock()", "neither time.monotonic()"),
     Mutant("train", "constant rate", "highest * factor(progress)", "highest", "never changes"),
     Mutant("train", "the factor alone", "highest * factor(progress)", "factor(progress)",
            "factor multiplies"),
@@ -308,10 +317,10 @@ MUTANTS = [
            "optimizer.lr = highest * factor(progress)\n        optimizer.step()\n        "
            "nn.utils.clip_grad_norm_(model.parameters(), 1.0)", "clipped to the norm 1"),
     Mutant("train", "one batch always", "range(accumulate)", "range(1)", "draws `accumulate`"),
-    Mutant("train", "one look at the clock", _LOOP, _ONE_LOOK, "look again"),
+    Mutant("train", "one look at the clock", _LOOK_AGAIN, "    if weights", "look again"),
     Mutant("train", "the last step twice", _END, _END_TWICE, "one evaluation is enough"),
-    Mutant("train", "not after the last", " or clock() - began >= seconds", "", "last step"),
-    Mutant("train", "after every step", "if step % every == 0 or clock() - began >= seconds",
+    Mutant("train", "not after the last", " or progress >= 1", "", "last step"),
+    Mutant("train", "after every step", "if step % every == 0 or progress >= 1",
            "if True", "stops when"),
     Mutant("train", "the last weights", "model.load_state_dict(weights)", "pass",
            "last weights, not the best"),
@@ -321,13 +330,12 @@ MUTANTS = [
            "last weights, not the best"),
     Mutant("train", "device forgotten", "gradients(model, batches, device)",
            'gradients(model, batches, "cpu")', "handed over"),
-    Mutant("gradients", "always to the CPU", "targets.to(device)", "targets.cpu()", "handed over"),
     Mutant("train", "steps from 0", "history.append((step,", "history.append((step - 1,",
            "history has the steps"),
     Mutant("train", "no history", "return history", "return None", "None is what"),
     # entry
     Mutant("entry", "never trained", "train(model, optimizer, next_batch, evaluate, seconds, "
-           "device)", "[(1, 0.0, 0.0)]", "learned from the stories"),
+           "device, every=50)", "[(1, 0.0, 0.0)]", "learned from the stories"),
     Mutant("entry", "another model trained", "AdamW(model.parameters()",
            "AdamW(GPT(V, 128, [ParallelBlock(128, 4, 2)]).parameters()", "learned"),
     Mutant("entry", "model alone", "return model, train(", "return train(", "return model"),
@@ -337,12 +345,25 @@ MUTANTS = [
     Mutant("entry", "no training batches", "torch.randint(len(inputs)", "torch.randint(0",
            "without an error"),
     Mutant("entry", "rate of 0", "lr=5e-3", "lr=0.0", "learned"),
-    Mutant("entry", "no history", "return model, train(", "return model, print(", "a history"),
+    Mutant("entry", "no history", "return model, train(", "return model, (lambda *_, **__: 0)(",
+           "a history"),
     Mutant("entry", "all held back", "if i % 140]",
            "if i < 0]", "without an error"),
     Mutant("entry", "nothing held back", " if i % 140]", "]", "in both"),
     Mutant("entry", "never moved", "for _ in range(3)]).to(device)", "for _ in range(3)])",
            "to(device)"),
+    Mutant("entry", "the device forgotten", "seconds, device, every=50)", "seconds, every=50)",
+           "after `seconds`"),
+    Mutant("entry", "the device of its own", "seconds, device, every=50)",
+           'seconds, device="cpu", every=50)', "after `seconds`"),
+    Mutant("entry", "the optimizer first", """for _ in range(3)]).to(device)
+    optimizer = AdamW(model.parameters(), lr=5e-3, decay=0.0)
+""", """for _ in range(3)])
+    optimizer = AdamW(model.parameters(), lr=5e-3, decay=0.0)
+    model.to(device)
+""", "stay on the CPU"),
+    Mutant("entry", "twice the seconds", "evaluate, seconds, device",
+           "evaluate, 2 * seconds, device", "as they are"),
     Mutant("entry", "the same windows", "    def next_batch():\n        rows = torch.randint("
            "len(inputs), (4,), generator=source)\n",
            "    rows = torch.randint(len(inputs), (4,), generator=source)\n\n    "
@@ -356,7 +377,8 @@ MUTANTS = [
     Mutant("write", "no temperature", "(logits / temperature)", "logits", "not used"),
     Mutant("write", "the likeliest", "torch.multinomial(p.cpu(), 1, generator=generator)",
            "p.argmax()[None]", "Draw from the distribution"),
-    Mutant("write", "without the generator", ", generator=generator)", ")", "Read what is new"),
+    Mutant("write", "without the generator", ", generator=generator)", ")",
+           "Nothing was drawn with"),
     Mutant("write", "the text again", "(new if cached else text)", "text", "read once"),
     Mutant("write", "the newest alone", "(new if cached else text)", "new", "says"),
     Mutant("write", "the first place", "caches)[0, -1]", "caches)[0, 0]", "last token"),
@@ -366,6 +388,11 @@ MUTANTS = [
     Mutant("write", "with gradients", "with torch.no_grad():", "if True:", "no_grad"),
     Mutant("write", "new tokens alone", "    return text", "    return text[len(prompt) :]",
            "the prompt, and every"),
+    Mutant("write", "the last of the prompt", "text = new = prompt",
+           "text, new = prompt, prompt[-1:]", "reads the whole prompt"),
+    Mutant("write", "new caches each time", "            logits = model(",
+           "            caches = [Cache() for _ in model.blocks] if cached else None\n"
+           "            logits = model(", "caches are made once"),
     Mutant("write", "one cache for all", "[Cache() for _ in model.blocks]",
            "[Cache()] * len(model.blocks)", "L times"),
     Mutant("write", "drawn on the device", "p.cpu()", "p", "lives on the CPU"),
@@ -380,24 +407,24 @@ REWRITES = [
         '''def by_hand():
     V, L, D, H, G, T = check.numbers().values()
     K = D // H
-    queries, shared = D * D, D * G * K
-    F = max(F for F in range(8, 12 * D, 8) if 2 * queries + 2 * shared + 3 * D * F <= 12 * D**2)
-    block = 2 * queries + 2 * shared + 3 * D * F + D
-    names = ["hidden width", "one block", "the whole", "cache bytes", "FLOPs"]
+    queries, shared, M = D * D, D * G * K, hidden_width(D, H, G)
+    block = 2 * queries + 2 * shared + 3 * D * M + D
+    names = ["one block", "the whole", "cache bytes", "FLOPs"]
     flops = L * (2 * (block - D) + 4 * T * D) + 2 * V * D
-    return dict(zip(names, [F, block, 3 * V * D + L * block + D, 4 * L * T * G * K, flops]))''',
+    return dict(zip(names, [block, 3 * V * D + L * block + D, 4 * L * T * G * K, flops]))''',
     ),
     Rewrite(
         "by_hand",
-        "floats",
+        "floats and a tensor",
         '''def by_hand():
     V, L, D, H, G, T = check.numbers().values()
     K = D / H
-    F = (10 * D - 2 * G * K) / 3 // 8 * 8
-    block = 2 * D**2 + 2 * D * G * K + 3 * D * F
+    M = (10 * D - 2 * G * K) / 3 // 8 * 8
+    block = 2 * D**2 + 2 * D * G * K + 3 * D * M
     return {
-        "hidden width": F, "one block": block + D, "the whole": L * (block + D) + D + 3 * V * D,
-        "cache bytes": 4 * L * T * G * K, "FLOPs": 2.0 * (L * block + V * D) + 4 * L * T * D,
+        "one block": block + D, "the whole": L * (block + D) + D + 3 * V * D,
+        "cache bytes": torch.tensor(4 * L * T * G * int(K)),
+        "FLOPs": 2.0 * (L * block + V * D) + 4 * L * T * D,
     }''',
     ),
     Rewrite(
@@ -664,38 +691,6 @@ REWRITES = [
         return text''',
     ),
     Rewrite(
-        "gradients",
-        "weights of batches",
-        '''def gradients(model, batches, device):
-    for p in model.parameters():
-        p.grad = None
-    counts = [targets.ne(-100).sum().item() for _, targets in batches]
-    mean = 0.0
-    for count, (inputs, targets) in zip(counts, batches):
-        logits = model(inputs.to(device))
-        loss = F.cross_entropy(logits.transpose(1, 2), targets.to(device))
-        share = count / sum(counts)
-        (loss * share).backward()
-        mean += float(loss.detach()) * share
-    return mean''',
-    ),
-    Rewrite(
-        "gradients",
-        "moved first",
-        '''def gradients(model, batches, device):
-    moved = [(x.to(device), y.to(device)) for x, y in batches]
-    n = sum((y != -100).sum() for _, y in moved)
-    model.zero_grad(set_to_none=True)
-    losses = []
-    for x, y in moved:
-        p = model(x).log_softmax(-1)
-        real = y != -100
-        loss = -p[real].gather(-1, y[real][:, None]).sum() / n
-        loss.backward()
-        losses.append(loss.item())
-    return sum(losses)''',
-    ),
-    Rewrite(
         "train",
         "a long loop",
         '''def train(
@@ -756,6 +751,36 @@ REWRITES = [
     return results''',
     ),
     Rewrite(
+        "train",
+        "the last one after the loop",
+        '''def train(
+    model, optimizer, next_batch, evaluate, seconds, device="cpu",
+    accumulate=1, every=100, clock=time.monotonic,
+):
+    began, rate, history, lowest = clock(), optimizer.lr, [], math.inf
+
+    def note():
+        nonlocal lowest, best
+        history.append((step, loss, evaluate(model)))
+        if history[-1][2] < lowest:
+            lowest = history[-1][2]
+            best = {name: w.clone() for name, w in model.state_dict().items()}
+
+    step, best = 0, None
+    while (now := (clock() - began) / seconds) < 1:
+        step += 1
+        loss = gradients(model, [next_batch() for _ in range(accumulate)], device)
+        nn.utils.clip_grad_norm_(model.parameters(), 1)
+        optimizer.lr = rate * factor(now)
+        optimizer.step()
+        if step % every == 0:
+            note()
+    if step % every:
+        note()
+    model.load_state_dict(best)
+    return history''',
+    ),
+    Rewrite(
         "entry",
         "smaller",
         '''def entry(stories, V, end, seconds, device):
@@ -790,7 +815,8 @@ REWRITES = [
     def evaluate(model):
         return mean_loss(model, *pack(stories[:10], end, 200))
 
-    history = train(model, AdamW(model.parameters(), 5e-3), following, evaluate, seconds, device)
+    optimizer = AdamW(model.parameters(), 5e-3)
+    history = train(model, optimizer, following, evaluate, seconds, device=device)
     return model, history''',
     ),
     Rewrite(

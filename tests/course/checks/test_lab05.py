@@ -53,7 +53,7 @@ def notebook():
 def test_the_tasks_stand_in_the_order_of_the_notebook():
     assert list(TASKS) == [
         "by_hand", "GroupedAttention", "ParallelBlock", "pack", "AdamW",
-        "Repaired", "gradients", "train", "entry", "write",
+        "Repaired", "train", "entry", "write",
     ]  # fmt: skip
 
 
@@ -73,7 +73,7 @@ def test_a_prediction_is_asked_for(capsys):
 
 
 @pytest.mark.parametrize("variant", [0, 1, 123_456])
-def test_the_numbers_on_paper_are_those_of_a_model(variant):
+def test_the_numbers_on_paper_are_those_of_a_model(variant, notebook):
     lab05.use_variant(variant)
     try:
         V, L, D, H, G, T = lab05.numbers().values()
@@ -85,7 +85,7 @@ def test_the_numbers_on_paper_are_those_of_a_model(variant):
     assert said["the whole"] == sum(p.numel() for p in made.parameters())
     block = made.blocks[0]
     assert said["one block"] == sum(p.numel() for p in block.parameters())
-    assert said["hidden width"] == block.gate.out_features
+    assert notebook["hidden_width"](D, H, G) == paper.gate_width(D, H, G) == block.gate.out_features
     matrices = sum(p.numel() for p in block.parameters() if p.dim() == 2)
     assert 12 * D * D - 24 * D < matrices <= 12 * D * D
     assert H % G == 0
@@ -148,7 +148,6 @@ def test_a_whole_gpt_reads_with_caches_what_it_reads_at_once():
 
 def test_with_its_mask_a_story_is_read_as_if_it_stood_alone(notebook):
     made, end = gpt(), 10
-    made.before.weight.data.zero_()  # what a token hands on to the next one knows no mask
     first, second = torch.tensor([end, 1, 2, 3]), torch.tensor([end, 4, 5])
     row = torch.cat([first, second])[None]
     # Rotary positions are relative, so a story may begin anywhere.
@@ -184,16 +183,16 @@ def test_the_default_optimizer_is_torchs():
     torch.testing.assert_close(*pair)
 
 
-def test_accumulated_gradients_are_those_of_one_batch():
-    made, draw = gpt(1), generator(5)
+def test_accumulated_gradients_are_those_of_one_batch(notebook):
+    made, draw, gradients = gpt(1), generator(5), notebook["gradients"]
     x, y = (torch.randint(11, (6, 8), generator=draw) for _ in range(2))
     y[3:, 2:] = common.IGNORED
-    whole = lab05.gradients.fallback(made, [(x, y)], "cpu")
+    whole = gradients(made, [(x, y)], "cpu")
     right = [p.grad.clone() for p in made.parameters()]
-    parts = lab05.gradients.fallback(
-        made, [(x[:1], y[:1]), (x[1:4], y[1:4]), (x[4:], y[4:])], "cpu"
-    )
+    parts = gradients(made, [(x[:1], y[:1]), (x[1:4], y[1:4]), (x[4:], y[4:])], "cpu")
     assert parts == pytest.approx(whole)
+    torch.testing.assert_close([p.grad for p in made.parameters()], right)
+    assert training.course_gradients(made, [(x, y)], "cpu") == pytest.approx(whole)
     torch.testing.assert_close([p.grad for p in made.parameters()], right)
 
 
@@ -279,6 +278,26 @@ def test_the_leaderboard_measures_what_the_chart_does(notebook, capsys):
     rest = {"n_bytes": 1234, "end": 10, "took": 1.0, "seconds": 2.0}
     lab05.leaderboard(len, made, stories, **rest)
     assert f"{bits:.4f} bits per byte" in capsys.readouterr().out
+
+
+def test_the_first_blocks_and_the_embeddings_of_a_seed_do_not_depend_on_the_depth(notebook):
+    cells = read_notebook(SOURCE).cells
+    (run,) = (c.source for c in cells if "def short_run" in c.source)
+    made = []
+
+    class Watched(notebook["GPT"]):
+        def __init__(self, *sizes):
+            super().__init__(*sizes)
+            made.append({name: p.clone() for name, p in self.named_parameters()})
+
+    space = dict(notebook, GPT=Watched, V=41, end=40)
+    space["stories"] = [torch.randint(40, (100,), generator=generator(n)) for n in range(80)]
+    exec(run, space)
+    for blocks in (2, 4):
+        space["short_run"](0, blocks=blocks, places=1024)
+    shallow, deep = made
+    assert len(deep) > len(shallow)
+    assert all(torch.equal(p, deep[name]) for name, p in shallow.items())
 
 
 def options():

@@ -7,7 +7,7 @@ from helpers.course.checks.lab05.model import GroupedAttention, ParallelBlock
 from helpers.course.checks.lab05.windows import pack
 from helpers.course.checks.lab05.optimizer import AdamW
 from helpers.course.checks.lab05.repair import Repaired
-from helpers.course.checks.lab05.training import gradients, train
+from helpers.course.checks.lab05.training import train
 from helpers.course.checks.lab05.entry import entry, leaderboard
 from helpers.course.checks.lab05.writing import write
 from helpers.course.predictions import predicted

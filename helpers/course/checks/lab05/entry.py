@@ -46,7 +46,7 @@ def _entry(
         return nats(model, kept) / int((kept[1] != IGNORED).sum())
 
     optimizer = _AdamW(model.parameters(), lr=5e-3, decay=0.0)
-    return model, course_train(model, optimizer, next_batch, evaluate, seconds, device, every=100)
+    return model, course_train(model, optimizer, next_batch, evaluate, seconds, device, every=50)
 
 
 @torch.no_grad()
@@ -67,19 +67,22 @@ class _Parts:
     Attributes:
         moved: the devices that modules were moved to.
         given: the arguments of the loop by name; empty where ``entry`` has a loop of its own.
+        early: whether an optimizer was made before a module was on the device.
     """
 
-    NAMES = ("model", "optimizer", "next_batch", "evaluate")
+    NAMES = ("model", "optimizer", "next_batch", "evaluate", "seconds", "device")
 
     def __init__(self, answer: Any) -> None:
         self.moved: list[str] = []
         self.given: dict[str, Any] = {}
+        self.early = False
         self.world = getattr(answer, "__globals__", {})
 
     @contextmanager
     def noted(self) -> Iterator[None]:
-        move, name = nn.Module.to, "course_train" if self.world is globals() else "train"
-        loop = self.world.get(name)
+        move, course = nn.Module.to, self.world is globals()
+        name, of = ("course_train", "_AdamW") if course else ("train", "AdamW")
+        loop, optimizer = self.world.get(name), self.world.get(of)
 
         def to(module: nn.Module, *arguments: Any, **named: Any) -> nn.Module:
             self.moved += map(str, [*arguments, *named.values()])
@@ -89,17 +92,25 @@ class _Parts:
             self.given = dict(zip(self.NAMES, arguments, strict=False)) | named
             return loop(*arguments, **named)
 
+        def made(*arguments: Any, **named: Any) -> Any:
+            self.early |= OTHER not in self.moved
+            return optimizer(*arguments, **named)
+
         if callable(loop):
             self.world[name] = train
+        if callable(optimizer):
+            self.world[of] = made
         try:
             with mock.patch.object(nn.Module, "to", to):
                 yield
         finally:
             if callable(loop):
                 self.world[name] = loop
+            if callable(optimizer):
+                self.world[of] = optimizer
 
 
-def _reads_well(trial: Trial, parts: _Parts, n: int, end: int, given: str) -> None:
+def _reads_well(trial: Trial, parts: _Parts, n: int, end: int, seconds: float, given: str) -> None:
     """The model is on the device, and is measured on stories that it is not trained on."""
     trial.holds(
         OTHER in parts.moved,
@@ -109,6 +120,30 @@ def _reads_well(trial: Trial, parts: _Parts, n: int, end: int, given: str) -> No
         given=f"{given}, device = {OTHER!r}",
         got=sorted(set(parts.moved)),
     )
+    trial.holds(
+        not parts.early,
+        "the optimizer is made after the model has moved",
+        "AdamW makes its averages m and v where the parameters are. Made before .to(device), they "
+        "stay on the CPU, and on a GPU the first step ends in an error.",
+        given=f"{given}, device = {OTHER!r}",
+    )
+    if parts.given:
+        on = parts.given.get("device", "the default")
+        trial.holds(
+            str(on) == OTHER,
+            "train is told the device",
+            "Hand `device` on to train, after `seconds`: it moves the batches there. Without it "
+            "they go to the CPU, while on a GPU the model is elsewhere.",
+            given=f"{given}, device = {OTHER!r}",
+            got=f"train was given: {on}",
+        )
+        trial.holds(
+            parts.given.get("seconds", 0.0) <= seconds,
+            "train is given no more than these seconds",
+            "Hand `seconds` on to train as they are: an entry that takes longer does not count.",
+            given=given,
+            got=parts.given.get("seconds"),
+        )
     if not all(callable(parts.given.get(name)) for name in ("next_batch", "evaluate")):
         return
 
@@ -202,7 +237,7 @@ def entry(trial: Trial) -> None:
         expected=f"below log V = {math.log(V):.2f}",
     )
     with torch.random.fork_rng(devices=[]):
-        _reads_well(trial, parts, n, end, given)
+        _reads_well(trial, parts, n, end, seconds, given)
 
 
 def leaderboard(

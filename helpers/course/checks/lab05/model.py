@@ -67,20 +67,24 @@ class _Attention(nn.Module):
     def forward(self, x: Tensor, mask: Tensor | None = None, cache: Any = None) -> Tensor:
         flaw, maps = self.flaw, (self.query, self.key, self.value)
         q, k, v = (m(x).unflatten(-1, (-1, self.K)).transpose(1, 2) for m in maps)
+        if flaw == "cut":
+            q, k, v = (m(x).view(len(x), -1, x.shape[1], self.K) for m in maps)
         old = None if cache is None else cache.keys
         start = 0 if old is None or flaw == "start" else old.shape[2]
         if flaw != "norm":
-            q, k = F.rms_norm(q, (self.K,)), F.rms_norm(k, (self.K,))
+            q = F.rms_norm(q, (self.K,))
+            k = k if flaw == "norm of queries" else F.rms_norm(k, (self.K,))
         if flaw != "still":
-            q, k = rotate(q, start), rotate(k, start)
+            q, k = rotate(q, start), k if flaw == "turn of queries" else rotate(k, start)
         if flaw == "values":
             v = rotate(v, start)
         if cache is not None:
+            new = k, v
             if old is not None and flaw == "new first":
                 k, v = torch.cat([k, old], 2), torch.cat([v, cache.values], 2)
             elif old is not None and flaw != "forgets":
                 k, v = torch.cat([old, k], 2), torch.cat([cache.values, v], 2)
-            cache.keys, cache.values = k, v
+            cache.keys, cache.values = new if flaw == "keeps the new" else (k, v)
         times = self.H // self.G
         if flaw == "tiled":
             k, v = k.repeat(1, times, 1, 1), v.repeat(1, times, 1, 1)
@@ -107,8 +111,12 @@ _FLAWS = {
     "of tokens in it.",
     "tiled": "Neighbouring heads share: heads 0 ... H/G - 1 use group 0, the next ones group 1. "
     f"repeat_interleave does that, repeat does not. {GROUPS}",
+    "cut": "view(B, H, T, K) deals the numbers of a token out to other tokens. First cut D into H "
+    "heads of K, view(B, T, H, K), then exchange T and H: transpose(1, 2).",
     "norm": "Queries and keys are normalized, F.rms_norm over the K numbers of a head.",
     "still": "Queries and keys are turned by their positions: rotate, once each.",
+    "norm of queries": "The keys are normalized, too, by F.rms_norm over the K numbers of a head.",
+    "turn of queries": "The keys are turned by their positions, too: rotate, as the queries.",
     "values": "Values are not turned: a position says where to look, not what is found there.",
     "all": f"Nobody sees the future: without a mask it is causal. {MASK}",
     "unmasked": "The mask that was handed over takes the place of the causal one.",
@@ -118,6 +126,8 @@ _FLAWS = {
     "output": "The last map, output, mixes the heads.",
     "forgets": "A new token must see the old ones, too: put its key and value behind those of the "
     "cache, and leave them all there.",
+    "keeps the new": "The cache must hold the longer keys and values afterwards, not the new ones "
+    "alone: the token after next looks at all of them.",
     "new first": "The new keys and values come behind the old ones: torch.cat([old, new], 2).",
     "top left": "With S tokens in all, the first of T new ones may see S - T + 1: tril(S - T).",
 }
@@ -281,7 +291,7 @@ def ParallelBlock(trial: Trial) -> None:
         shapes,
         given,
         "Attributes norm (Norm), attention (GroupedAttention), gate, up, down. The hidden width is "
-        "that of task 1, so that all matrices together have at most 12 D^2 weights.",
+        "hidden_width(D, H, G) of task 1.",
     )
     for D_, H_, G_ in ((32, 4, 1), (96, 4, 4)):
         width = gate_width(D_, H_, G_)
@@ -290,8 +300,7 @@ def ParallelBlock(trial: Trial) -> None:
             tuple(made.gate.weight.shape),
             (width, D_),
             "the hidden width follows D, H and G",
-            "The width of task 1, with K = D / H and for any D, H and G: rounded down, so that the "
-            "matrices never have more than 12 D^2 weights.",
+            "It is hidden_width(D, H, G) of task 1, for any D, H and G.",
             given=f"ParallelBlock({D_}, {H_}, {G_}): the shape of gate.weight",
         )
     mine.double().load_state_dict(ours.state_dict())
@@ -355,7 +364,11 @@ class GPT(nn.Module):
         first = torch.zeros_like(handed_on[:, :1]) if first is None else first
         if caches is not None:
             caches[0].last = handed_on[:, -1:]
-        x = self.embedding(tokens) + torch.cat([first, handed_on[:, :-1]], 1)
+        received = torch.cat([first, handed_on[:, :-1]], 1)
+        if mask is not None:  # nothing is received from a token that may not be seen
+            seen = mask[:, 0].diagonal(-1, 1, 2)  # (B, T - 1): whether t may see t - 1
+            received = received * F.pad(seen, (1, 0), value=True)[..., None]
+        x = self.embedding(tokens) + received
         for i, block in enumerate(self.blocks):
             x = block(x, mask, None if caches is None else caches[i])
         return self.output(self.norm(x))

@@ -42,13 +42,19 @@ class _AdamW:
             if flaw == "counts parameters":
                 self.steps += 1
                 n = self.steps
-            if flaw == "new averages":
-                m, v = torch.zeros_like(m), torch.zeros_like(v)
+            if flaw in ("new averages", "new m"):
+                m = torch.zeros_like(m)
+            if flaw in ("new averages", "new v"):
+                v = torch.zeros_like(v)
             g = p.grad + self.decay * p if flaw == "coupled" else p.grad
             m.mul_(b1).add_(g, alpha=1.0 if flaw == "sum" else 1 - b1)
             v.mul_(b2).addcmul_(g, g if flaw != "first power" else g.sign(), value=1 - b2)
             first = m / (1 if flaw in ("raw", "raw m") else 1 - b1**n)
             second = v / (1 if flaw in ("raw", "raw v") else 1 - b2**n)
+            if flaw in ("corrected in place", "m corrected in place"):
+                m.copy_(first)
+            if flaw in ("corrected in place", "v corrected in place"):
+                v.copy_(second)
             if flaw == "late count":
                 first, second = m / max(1 - b1 ** (n - 1), 1e-12), v / max(1 - b2 ** (n - 1), 1e-12)
             below = (second + self.eps).sqrt() if flaw == "eps" else second.sqrt() + self.eps
@@ -59,6 +65,11 @@ class _AdamW:
             p.add_(first / below, alpha=self.lr if flaw == "uphill" else -self.lr)
 
 
+_IN_PLACE = "makes a new tensor, and the one of the list stays 0. Change it in place: mul_, add_."
+_CORRECTED = (
+    "The bias correction is for this step alone: divide into a new tensor, m / (1 - beta1**t), and "
+    "leave m and v as they are for the next step."
+)
 _HINTS = {
     "coupled": "The decay is decoupled: it shrinks p by itself and never enters the gradient, m "
     "or v. Added to the gradient it is Adam with L2, which divides it by sqrt(v), too.",
@@ -76,11 +87,21 @@ _HINTS = {
     "always the first": "t counts the steps: the correction fades as the steps go on.",
     "late count": "The first step has t = 1: count before you correct.",
     "new averages": "m and v of one step are those that the next one goes on with: "
-    "m = beta1 * m + ... makes a new tensor, and the one in self.m stays 0. Change it in place.",
+    f"m = beta1 * m + ... {_IN_PLACE}",
+    "new m": f"The next step goes on with m of this one: m = beta1 * m + ... {_IN_PLACE}",
+    "new v": f"The next step goes on with v of this one: v = beta2 * v + ... {_IN_PLACE}",
+    "corrected in place": _CORRECTED,
+    "m corrected in place": _CORRECTED,
+    "v corrected in place": _CORRECTED,
     "counts parameters": "self.steps counts the steps, not the parameters: raise it once, before "
     "the loop.",
     "uphill": "p goes against the gradient: it is subtracted.",
 }
+
+
+WITHOUT = "Where p.grad is None go on with the next parameter: continue."
+ZERO = "NaN is 0 / 0: the first step has t = 1, so raise self.steps before you correct."
+ROOT = "NaN is the root of a negative number: v is the mean of g**2, not of g."
 
 
 @lab.task(_AdamW, without=("optim", "AdamW_", "adamw", "_fused_adamw_", "Adam"))
@@ -110,6 +131,7 @@ def AdamW(trial: Trial) -> None:
             return
         given = f"step {number}"
         hint = "Leaves that require gradients change in place under torch.no_grad() only."
+        hint = WITHOUT if any(g is None for g in row) else hint
         trial.run(optimizer.step, given=given, hint=hint)
         for p, g in zip(mine, row, strict=False):
             kept = p.grad is g is None or (p.grad is not None and torch.equal(p.grad, g))
@@ -135,8 +157,9 @@ def AdamW(trial: Trial) -> None:
         theirs = _torchs(mine, settings, gradients)
         got = run(make, start, gradients)
         numbers = all(bool(p.isfinite().all()) for row in got for p in row)
-        zero = "NaN is 0 / 0: the first step has t = 1, so raise self.steps before you correct."
-        trial.holds(numbers, rule, zero, given=f"{n} steps", got=got[0][0])
+        whole = bool(got[0][0].isnan().all())  # where no gradient's sign could be the reason
+        broken = ZERO if whole and bool((gradients[0][0] > 0).any()) else ROOT
+        trial.holds(numbers, rule, broken, given=f"{n} steps", got=got[0][0])
         moved = any(not torch.equal(p, q) for p, q in zip(got[0], start, strict=True))
         still = "The parameter has not moved: p = p - ... makes a new tensor. Change p in place."
         trial.holds(moved, rule, still, given=f"{n} steps", got=got[0][0])
@@ -149,8 +172,8 @@ def AdamW(trial: Trial) -> None:
     given = "two parameters, of which the second alone has a gradient"
     trial.equals(after[0], start[0].detach(), rule, hint, given=given)
     moved = run(_AdamW, start, gradients)[0][1]
-    hint = "Where p.grad is None go on with the next parameter: continue."
-    trial.equals(after[1], moved, "the parameters after it are updated", hint, given=given)
+    rule = "the parameters after it are updated"
+    trial.equals(after[1], moved, rule, WITHOUT, given=given)
     away = torch.zeros(3, device="meta", requires_grad=True)
     away.grad = torch.zeros(3, device="meta")
     hint = "m and v lie where p lies: make no tensor, and no plain number, of their values."

@@ -6,7 +6,9 @@ T tokens of the text.
 
 from __future__ import annotations
 
+import numpy as np
 import torch
+from torch import Tensor
 
 from helpers.course.checks.comparing import Slips, known_slip
 from helpers.course.checks.lab05.common import lab
@@ -35,7 +37,7 @@ def numbers() -> dict[str, int]:
 
 
 def gate_width(D: int, H: int, G: int) -> int:
-    """F: the largest multiple of 8 for which a block has at most 12 D^2 weights in its matrices."""
+    """M, as handed out: a multiple of 8, so that matrices have at most 12 D^2 weights a block."""
     return (12 * D * D - 2 * D * D - 2 * D * G * (D // H)) // (3 * D) // 8 * 8
 
 
@@ -48,7 +50,6 @@ def _answers(sizes: dict[str, int]) -> dict[str, int]:
     K, width = D // H, gate_width(D, H, G)
     matrices = 2 * D * D + 2 * D * G * K + 3 * D * width
     return {
-        "hidden width": width,
         "one block": matrices + D,
         "the whole": 3 * V * D + L * (matrices + D) + D,
         "cache bytes": 2 * L * T * G * K * 2,
@@ -58,24 +59,18 @@ def _answers(sizes: dict[str, int]) -> dict[str, int]:
 
 def _slips(sizes: dict[str, int]) -> dict[str, Slips]:
     V, L, D, H, G, T = sizes.values()
-    K, right = D // H, _answers(sizes)
-    width, block, cache = right["hidden width"], right["one block"], right["cache bytes"]
+    K, width, right = D // H, gate_width(D, H, G), _answers(sizes)
+    block, cache = right["one block"], right["cache bytes"]
     matrices = block - D
     no_groups = f"Keys and values have G heads, not H: their matrices are D x G K. {GROUPS}"
-    two = "A gated layer has three matrices of width F: gate, up and down."
+    two = "A gated layer has three matrices of D x M: gate, up and down."
     reading = "Keys and values are kept for every block, both of them, G heads of width K."
     return {
-        "hidden width": [
-            (8 * D // 3 // 8 * 8, "With fewer keys and values there is more left for the layer."),
-            (((12 * D - 2 * D - 2 * G * K) // 2) // 8 * 8, two),
-            ((10 * D - 2 * G * K) // 3, "Round it down to a multiple of 8."),
-            ((10 * D - 2 * G * K) // 3 // 8 * 8 + 8, "Down, not up: at most 12 D^2."),
-            ((10 * D - G * K) // 3 // 8 * 8, "Keys and values: two matrices of D x G K."),
-        ],
         "one block": [
             (matrices, "The norm has a gain of D numbers, too."),
             (matrices + 2 * D, "A parallel block has one norm, and an RMSNorm has no shift."),
             (block + 2 * D * D - 2 * D * G * K, no_groups),
+            (block - D * G * K, "Keys and values: two matrices of D x G K."),
             (block - D * width, two),
         ],
         "the whole": [
@@ -128,9 +123,8 @@ def _slips(sizes: dict[str, int]) -> dict[str, Slips]:
 )
 def by_hand(trial: Trial) -> None:
     usual = {
-        "hidden width": "2 D^2 for queries and output, 2 D G K for keys and values, 3 D F for the "
-        "gated layer: solve for F with 12 D^2, and round down to a multiple of 8.",
-        "one block": f"All matrices and the one gain. {COST}",
+        "one block": "2 D^2 for queries and output, 2 D G K for keys and values, 3 D M for the "
+        f"gated layer, and the one gain. {COST}",
         "the whole": "Three matrices of V x D, L blocks, and the last norm.",
         "cache bytes": "Keys and values of every block and every token, G heads of width K, two "
         f"bytes a number. {GROUPS}",
@@ -142,6 +136,8 @@ def by_hand(trial: Trial) -> None:
     trial.named(got, expected)
     for name, value in expected.items():
         found = got[name]
+        if isinstance(found, np.generic) or (isinstance(found, Tensor) and found.numel() == 1):
+            found = found.item()
         right = isinstance(found, int | float) and found == value
         hint = known_slip(found, slips[name]) or usual[name]
         if found is None:

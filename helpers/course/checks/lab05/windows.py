@@ -87,6 +87,10 @@ def pack(trial: Trial) -> None:
         hint = "Hand back two tensors (N, T): return inputs, targets."
         trial.holds(two, "it hands back inputs and targets", hint, given=given, got=got)
         expected = pack_windows(stories, end, T)
+        shapes = [getattr(part, "shape", None) for part in got]
+        hint = "Inputs and targets are cut at the same places: they have one shape, (N, T)."
+        trial.holds(shapes[0] == shapes[1], "one target for each input", hint, given=given,
+                    got=[tuple(shape or ()) for shape in shapes])  # fmt: skip
         for name, i in (("targets", 1), ("inputs", 0)):
             slips = [
                 (pack_windows(stories, end, T, flaw)[i], hint) for flaw, hint in _HINTS.items()

@@ -26,6 +26,8 @@ def _write(
         caches = caches[:1] * len(caches)
     read = text
     for _ in range(length):
+        if flaw == "anew":
+            caches = [Cache() for _ in model.blocks]
         logits = model(read[None], None, caches)[0, 0 if flaw == "first" else -1]
         by = {"hot": 1 / temperature, "plain": 1.0}.get(flaw, temperature)
         p = (logits / by).softmax(-1).cpu()
@@ -61,6 +63,16 @@ def _a_device_apart() -> Iterator[None]:
         yield
 
 
+USUAL = (
+    "Read what is new, take the logits of its last place, draw with "
+    "torch.multinomial(p, 1, generator=generator), put the token at the end."
+)
+UNUSED = (
+    "Nothing was drawn with the generator that is handed over: torch.multinomial(p, 1, "
+    "generator=generator)."
+)
+
+
 @lab.task(_write)
 def write(trial: Trial) -> None:
     V, P, n = 11, 4, 20
@@ -71,6 +83,8 @@ def write(trial: Trial) -> None:
     seen: list[int] = []
     model.embedding.register_forward_pre_hook(lambda _, given: seen.append(given[0].numel()))
     flaws = {
+        "anew": "The caches are made once for a text, before the loop: new ones in every step know "
+        "nothing of what was read.",
         "hot": "The logits are divided by the temperature, not multiplied.",
         "plain": "The temperature is not used: softmax(logits / temperature).",
         "likeliest": "Draw from the distribution: torch.multinomial(p, 1, generator=generator).",
@@ -78,15 +92,12 @@ def write(trial: Trial) -> None:
         "kept": "With cached=False the model is called without caches.",
         "first": "The next token comes from the logits of the last token that was read.",
     }
-    usual = (
-        "Read what is new, take the logits of its last place, draw with "
-        "torch.multinomial(p, 1, generator=generator), put the token at the end."
-    )
 
     def draw(temperature: float, cached: bool, start: Tensor, length: int) -> Any:
         given = f"a random GPT, a prompt of {len(start)}, {length} tokens to write, "
         given += f"temperature {temperature}, cached={cached}"
         generator = torch.Generator().manual_seed(seed)
+        unused = generator.get_state()
         seen.clear()
         hint = (
             "The model is called as model(tokens, None, caches), tokens (1, T), with a list of one "
@@ -121,6 +132,12 @@ def write(trial: Trial) -> None:
             )
             rule = "with a cache every token is read once"
             trial.holds(False, rule, hint, given=given, got=f"tokens read: {reads}")
+        if cached and reads and reads[0] < len(start):
+            hint = "The first call reads the whole prompt, which fills the caches."
+            rule = "with a cache every token is read once"
+            trial.holds(False, rule, hint, given=given, got=f"tokens read: {reads}")
+        drawn = not torch.equal(generator.get_state(), unused)
+        usual = USUAL if drawn else UNUSED
         trial.equals(
             got, right, "the text is the one that the model says", usual, slips=slips, given=given
         )
