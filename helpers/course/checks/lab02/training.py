@@ -244,8 +244,8 @@ def split_words(trial: Trial) -> None:
 
 
 _WHITE = (
-    "A line break or a tab is white space, too: none of the other signs of rule 4, and nothing that "
-    "may stand before letters, digits or signs, where only a space may. \\s is all white space."
+    "A line break or a tab is white space, too: none of the other signs of rule 4, and nothing "
+    "that stands before letters, digits or signs, where only a space may. \\s is all white space."
 )
 
 
