@@ -163,12 +163,12 @@ def _is_linear(trial: Trial, every: str) -> None:
         return least[by_loop, n]
 
     for n in (20_000, 200_000):  # what copies the whole list each time is found out by few
-        for _ in range(4):
+        for attempt in range(4):
             loop, mine = seconds(n, by_loop=True), seconds(n)
             limit = SLOWER * loop + 0.02
             if n > 20_000 and mine > GROWTH * loop:
                 limit = max(GROWTH * loop, GROWTH * seconds(n // 4))
-            if mine <= limit:
+            if mine <= limit or (attempt and mine > 1.5 * limit):
                 break
         trial.holds(
             mine <= limit,
