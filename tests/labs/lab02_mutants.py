@@ -8,8 +8,6 @@ _BYTES_OF_B = (
 )
 _ENDINGS = r"'(?:[sdmt]|ll|ve|re)|"
 _MOST = "min(counts, key=lambda pair: (-counts[pair], pair), default=None)"
-_LOOP = "while present := [made[pair] for pair in pairwise(ids) if pair in made]:"
-_JOINED = 'b"".join(tokens[i] for i in ids).decode("utf-8", errors="replace")'
 
 MUTANTS = [
     # by_hand
@@ -43,6 +41,13 @@ MUTANTS = [
     ),
     # count_pairs
     Mutant("count_pairs", "words once", "counts[pair] += n", "counts[pair] += 1", "occurs 3 times"),
+    Mutant(
+        "count_pairs",
+        "the first word only",
+        "            counts[pair] += n\n    return counts",
+        "            counts[pair] += n\n        return counts\n    return counts",
+        "inside of the loop",
+    ),
     Mutant("count_pairs", "no sum", "counts[pair] += n", "counts[pair] = n", "Every place"),
     Mutant(
         "count_pairs", "the last word only", "+= n", "= n * [*pairwise(word)].count(pair)", "add"
@@ -181,6 +186,47 @@ MUTANTS = [
     ),
     Mutant(
         "merge",
+        "a slice replaced",
+        """    joined, i = [], 0
+    while i < len(ids):
+        if tuple(ids[i : i + 2]) == pair:
+            joined.append(new)
+            i += 2
+        else:
+            joined.append(ids[i])
+            i += 1
+    return joined""",
+        """    ids, i = list(ids), 0
+    while i < len(ids) - 1:
+        if (ids[i], ids[i + 1]) == pair:
+            ids[i : i + 2] = [new]
+        i += 1
+    return ids""",
+        "move the rest of it",
+    ),
+    Mutant(
+        "merge",
+        "half of a pair taken out",
+        """    joined, i = [], 0
+    while i < len(ids):
+        if tuple(ids[i : i + 2]) == pair:
+            joined.append(new)
+            i += 2
+        else:
+            joined.append(ids[i])
+            i += 1
+    return joined""",
+        """    ids, i = list(ids), 0
+    while i < len(ids) - 1:
+        if (ids[i], ids[i + 1]) == pair:
+            ids[i] = new
+            ids.pop(i + 1)
+        i += 1
+    return ids""",
+        "move the rest of it",
+    ),
+    Mutant(
+        "merge",
         "copied for each token",
         "joined.append(ids[i])",
         "joined = joined + [ids[i]]",
@@ -225,8 +271,32 @@ MUTANTS = [
     Mutant("split_words", "all blanks in one", r"|\s+(?!\S)|", "|", "all but the last one"),
     Mutant("split_words", "blanks one by one", r"|\s+(?!\S)|\s+", r"|\s", "all but the last one"),
     Mutant("split_words", "blanks left out", r"(?!\S)|\s+", r"(?!\S)", "which alternative"),
+    Mutant("split_words", "breaks are signs", r"[^\s\p{L}", r"[^ \p{L}", "none of the other signs"),
+    Mutant(
+        "split_words",
+        "digits of \\d",
+        r"| ?\p{N}+| ?[^\s\p{L}\p{N}]+",
+        r"| ?\d+| ?[^\s\p{L}\d]+",
+        "other signs for numbers",
+    ),
+    Mutant(
+        "split_words",
+        "endings of letters only",
+        "r\"'(?:",
+        "r\"(?<=\\p{L})'(?:",
+        "wherever they stand",
+    ),
+    Mutant(
+        "split_words",
+        "the course's pattern",
+        """regex.findall(
+        r"'(?:[sdmt]|ll|ve|re)| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+", text
+    )""",
+        "regex.findall(GPT2_PATTERN, text)",
+        "without GPT2_PATTERN",
+    ),
     Mutant("split_words", "many spaces", r"| ?\p{L}", r"| *\p{L}", "all but the last one"),
-    Mutant("split_words", "any blank before", r"| ?\p{L}", r"|\s?\p{L}", "all but the last one"),
+    Mutant("split_words", "any blank before", r"| ?\p{L}", r"|\s?\p{L}", "where only a space may"),
     # train_merges
     Mutant(
         "train_merges",
@@ -331,6 +401,13 @@ MUTANTS = [
     ),
     Mutant(
         "train_merges",
+        "a name set anew",
+        "        words = {tuple(merge(word, best, new)): n for word, n in words.items()}\n",
+        "        for word in words:\n            word = tuple(merge(word, best, new))\n",
+        "The same pair comes twice",
+    ),
+    Mutant(
+        "train_merges",
         "ids handed back",
         "    return merges",
         "    return list(range(256, 256 + len(merges)))",
@@ -364,6 +441,31 @@ MUTANTS = [
     ),
     Mutant(
         "train_quickly",
+        "all words looked at",
+        "        for word in places.pop(best):",
+        """        a, b = best
+        for word in [word for word in words if a in word and b in word]:
+            if best not in pairwise(word):
+                continue""",
+        "the set of the words in which it stands",
+    ),
+    Mutant(
+        "train_quickly",
+        "all words looked at, then taken apart",
+        "        for word in places.pop(best):",
+        """        a = best[0]
+        for word in [word for word in words if a in word and best in pairwise(word)]:""",
+        "the set of the words in which it stands",
+    ),
+    Mutant(
+        "train_quickly",
+        "a new dictionary in every round",
+        "        best = min(pair for pair, n in counts.items() if n == most)",
+        "        best, words = min(pair for pair, n in counts.items() if n == most), dict(words)",
+        "a new dictionary of all words",
+    ),
+    Mutant(
+        "train_quickly",
         "the plain loop",
         "    words, counts, merges = dict(words), Counter(count_pairs(words)), []",
         "    return train_merges(words, n_merges)\n    counts, merges = {}, []",
@@ -384,7 +486,7 @@ MUTANTS = [
         "train_quickly",
         "all pairs sorted again and again",
         "        best = min(pair for pair, n in counts.items() if n == most)",
-        """        for _ in range(3):
+        """        for _ in range(4):
             best = sorted(counts, key=lambda pair: (-counts[pair], pair))[0]""",
         "sort nothing",
     ),
@@ -456,89 +558,6 @@ MUTANTS = [
     ),
     Mutant("train_quickly", "to the end", "if most < 2:", "if most < 1:", "only one place"),
     Mutant("train_quickly", "in place", "dict(words), Counter", "words, Counter", "in place"),
-    # encode_word
-    Mutant(
-        "encode_word",
-        "the first from the left",
-        "new = min(present)",
-        "new = present[0]",
-        "learned first",
-    ),
-    Mutant(
-        "encode_word",
-        "the last learned",
-        "new = min(present)",
-        "new = max(present)",
-        "learned first",
-    ),
-    Mutant(
-        "encode_word",
-        "one merge only",
-        _LOOP,
-        "for present in filter(None, [[made[p] for p in pairwise(ids) if p in made]]):",
-        "look again",
-    ),
-    Mutant(
-        "encode_word",
-        "ranks, not ids",
-        "    return ids",
-        "    return [i - 256 if i > 255 else i for i in ids]",
-        "makes the token",
-    ),
-    Mutant(
-        "encode_word",
-        "numbered from 257",
-        "    return ids",
-        "    return [i + (i > 255) for i in ids]",
-        "makes the token",
-    ),
-    Mutant(
-        "encode_word",
-        "min of nothing",
-        _LOOP,
-        "while len(ids) > 1:\n        present = [made[p] for p in pairwise(ids) if p in made]",
-        "no pair of the word was learned",
-    ),
-    Mutant(
-        "encode_word",
-        "no merge that was not learned",
-        "while present := [made[pair] for pair in pairwise(ids) if pair in made]:",
-        "while present := [made[pair] for pair in pairwise(ids)]:",
-        "no pair of the word was learned",
-    ),
-    Mutant(
-        "encode_word",
-        "the longest token",
-        "    return ids",
-        """    tokens = [(i,) for i in range(256)]
-    for a, b in merges:
-        tokens.append(tokens[a] + tokens[b])
-    ids = tuple(t for i in ids for t in tokens[i])
-    out, start = [], 0
-    while start < len(ids):
-        fits = [i for i, t in enumerate(tokens) if ids[start : start + len(t)] == t]
-        out.append(max(fits, key=lambda i: len(tokens[i])))
-        start += len(tokens[out[-1]])
-    return out""",
-        "not the longest token",
-    ),
-    Mutant(
-        "encode_word",
-        "one place only",
-        "        ids = merge(ids, merges[new - 256], new)\n    return ids",
-        """        at = list(pairwise(ids)).index(merges[new - 256])
-        ids[at : at + 2] = [new]
-        del made[merges[new - 256]]
-    return ids""",
-        "every place where",
-    ),
-    Mutant(
-        "encode_word",
-        "in place",
-        "ids, made = list(ids), {",
-        "ids[:], made = ids[::-1], {",
-        "changed in place",
-    ),
     # token_bytes
     Mutant(
         "token_bytes",
@@ -603,49 +622,6 @@ MUTANTS = [
         "    return tokens[256:]",
         "256 single bytes",
     ),
-    # decode
-    Mutant(
-        "decode",
-        "token by token",
-        _JOINED,
-        '"".join(tokens[i].decode("utf-8", errors="replace") for i in ids)',
-        "half of a character",
-    ),
-    Mutant(
-        "decode",
-        "token by token, strictly",
-        _JOINED,
-        '"".join(tokens[i].decode() for i in ids)',
-        "half of a character",
-    ),
-    Mutant("decode", "strictly", ', errors="replace"', "", "U+FFFD"),
-    Mutant("decode", "left out", '"replace"', '"ignore"', "U+FFFD"),
-    Mutant("decode", "written out", '"replace"', '"backslashreplace"', "U+FFFD"),
-    Mutant(
-        "decode",
-        "byte by byte",
-        _JOINED,
-        _JOINED.replace("utf-8", "latin-1"),
-        "half of a character",
-    ),
-    Mutant(
-        "decode",
-        "ids as bytes",
-        _JOINED,
-        'bytes(i % 256 for i in ids).decode("utf-8", errors="replace")',
-        "Look up the bytes",
-    ),
-    Mutant("decode", "spaces between", 'b"".join', 'b" ".join', "Look up the bytes"),
-    Mutant(
-        "decode", "bytes handed back", '.decode("utf-8", errors="replace")', "", "read all of them"
-    ),
-    Mutant(
-        "decode",
-        "a question mark",
-        _JOINED,
-        _JOINED + '.replace("\\N{REPLACEMENT CHARACTER}", "?")',
-        "U+FFFD",
-    ),
     # encode_text
     Mutant(
         "encode_text",
@@ -653,6 +629,40 @@ MUTANTS = [
         "if not special or not special_ids:",
         "if not special_ids:",
         "Who wrote this text",
+    ),
+    Mutant(
+        "encode_text",
+        "one loop, the guard at the cut",
+        """    if not special or not special_ids:
+        return encode(text)
+    names = sorted(special_ids, key=len, reverse=True)
+    ids = []
+    for part in regex.split(f"({'|'.join(map(regex.escape, names))})", text):
+""",
+        """    names = sorted(special_ids, key=len, reverse=True)
+    ids, pattern = [], f"({'|'.join(map(regex.escape, names))})"
+    for part in regex.split(pattern, text) if special and names else [text]:
+""",
+        "Who wrote this text",
+    ),
+    Mutant(
+        "encode_text",
+        "a sign in its place",
+        """    for part in regex.split(f"({'|'.join(map(regex.escape, names))})", text):
+        if part in special_ids:
+            ids.append(special_ids[part])
+        elif part:
+            ids += encode(part)
+    return ids""",
+        """    for name in names:
+        text = text.replace(name, f"\\0{special_ids[name]}\\0")
+    for i, part in enumerate(text.split("\\0")):
+        if i % 2:
+            ids.append(int(part))
+        elif part:
+            ids += encode(part)
+    return ids""",
+        "a sign of your own",
     ),
     Mutant("encode_text", "on by default", "special=False", "special=True", "Who wrote this text"),
     Mutant(
@@ -683,7 +693,7 @@ MUTANTS = [
         "no special tokens at all",
         "if not special or not special_ids:",
         "if not special:",
-        "once for each part",
+        "matches everywhere",
     ),
     Mutant(
         "encode_text",
@@ -973,7 +983,7 @@ def merge(ids, pair, new):
         r"""
 def split_words(text):
     import re
-    letters, digits, signs = r"[^\W\d_]+", r"[\d²½]+", r"(?:[^\w\s]|_)+"
+    letters, digits, signs = r"[^\W\d_²½Ⅳ]+", r"[\d²½Ⅳ]+", r"(?:[^\w\s]|_)+"
     ends = "'s|'d|'m|'t|'ll|'ve|'re"
     return re.findall(rf"{ends}| ?{letters}| ?{digits}| ?{signs}|\s+(?=\s|$)|\s", text)
 """,
@@ -1078,6 +1088,35 @@ def train_quickly(words, n_merges):
     ),
     Rewrite(
         "train_quickly",
+        "no entry out of date, pairs without a count thrown out",
+        """
+def train_quickly(words, n_merges):
+    words, where, merges = dict(words), {}, []
+    counts = dict(count_pairs(words))
+    for word in words:
+        for pair in zip(word, word[1:]):
+            where.setdefault(pair, set()).add(word)
+    for i in range(n_merges):
+        best = min(counts, key=lambda pair: (-counts[pair], pair), default=None)
+        if best is None or counts[best] < 2:
+            break
+        merges.append(best)
+        for old in list(where[best]):
+            n = words.pop(old)
+            new = tuple(merge(list(old), best, 256 + i))
+            words[new] = words.get(new, 0) + n
+            for pair in zip(old, old[1:]):
+                counts[pair] -= n
+                where[pair].discard(old)
+            for pair in zip(new, new[1:]):
+                counts[pair] = counts.get(pair, 0) + n
+                where.setdefault(pair, set()).add(new)
+        counts = {pair: n for pair, n in counts.items() if n > 0}
+    return merges
+""",
+    ),
+    Rewrite(
+        "train_quickly",
         "with a heap",
         """
 def train_quickly(words, n_merges):
@@ -1144,32 +1183,6 @@ def train_quickly(words, n_merges):
 """,
     ),
     Rewrite(
-        "encode_word",
-        "all merges in order",
-        """
-def encode_word(ids, merges):
-    for i, pair in enumerate(merges):
-        ids = merge(ids, pair, 256 + i)
-    return list(ids)
-""",
-    ),
-    Rewrite(
-        "encode_word",
-        "one place at a time",
-        """
-def encode_word(ids, merges):
-    rank = {pair: i for i, pair in enumerate(merges)}
-    ids = list(ids)
-    while len(ids) > 1:
-        ranks = [rank.get(pair, len(merges)) for pair in zip(ids, ids[1:])]
-        i = ranks.index(min(ranks))
-        if ranks[i] == len(merges):
-            break
-        ids[i : i + 2] = [256 + ranks[i]]
-    return ids
-""",
-    ),
-    Rewrite(
         "token_bytes",
         "recursive",
         """
@@ -1188,27 +1201,6 @@ def token_bytes(merges):
     for pair in merges:
         table[len(table)] = b"".join(table[half] for half in pair)
     return list(table.values())
-""",
-    ),
-    Rewrite(
-        "decode",
-        "by str",
-        """
-def decode(ids, tokens):
-    joined = b""
-    for i in ids:
-        joined += tokens[i]
-    return str(joined, encoding="utf8", errors="replace")
-""",
-    ),
-    Rewrite(
-        "decode",
-        "by an incremental decoder",
-        """
-def decode(ids, tokens):
-    import codecs
-    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-    return "".join(decoder.decode(tokens[i]) for i in ids) + decoder.decode(b"", final=True)
 """,
     ),
     Rewrite(

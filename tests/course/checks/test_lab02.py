@@ -5,7 +5,9 @@ import re
 import time
 import unicodedata
 from collections import Counter
+from itertools import pairwise
 from math import nan
+from random import Random
 
 import numpy as np
 import pytest
@@ -230,11 +232,11 @@ def test_a_slow_loop_is_told_whether_it_looks_at_all_words_or_at_all_pairs():
 
     slow = complaint(ours.train_merges)
     assert "the set of the words" in slow.hint
-    assert "s, with all" in slow.hint
+    assert "in every round" in slow.hint
 
     def tired(words, n):
         began = time.process_time()
-        while len(words) > 200 and time.process_time() - began < 2:
+        while len(words) > 200 and time.process_time() - began < 0.8:
             pass
         return ours.train_quickly(words, n)
 
@@ -245,15 +247,21 @@ def test_the_speed_of_many_words_is_that_of_the_frequent_ones():
     words = speed.many_words(Trial(None, 3), speed.N_RARE)
     frequent = speed.many_words(Trial(None, 3), 0)
     assert list(words)[: len(frequent)] == list(frequent)
-    assert len(words) > speed.N_RARE
+    assert len(words) > 0.95 * speed.N_RARE
     merges = ours.train_quickly(words, speed.N_MERGES)
     assert merges == ours.train_quickly(frequent, speed.N_MERGES)
+    few = speed.many_words(Trial(None, 3), speed.N_FEW)
+    assert set(ours.count_pairs(words)) == set(ours.count_pairs(few))  # only words grow in number
+    assert merges == ours.train_quickly(few, speed.N_MERGES)
     assert len(merges) == speed.N_MERGES
 
 
-def test_words_are_encoded_as_by_the_course_s_tokenizer():
+def test_words_are_encoded_as_by_the_course_s_tokenizer(notebook):
     for word in set(ours.split_words(NEW)):
-        assert ours.encode_word(ours.to_ids(word), course.merges) == course.encode(word).tolist()
+        assert (
+            notebook["encode_word"](ours.to_ids(word), course.merges)
+            == course.encode(word).tolist()
+        )
 
 
 def test_tokens_are_those_of_the_course_s_tokenizer():
@@ -261,18 +269,11 @@ def test_tokens_are_those_of_the_course_s_tokenizer():
     assert ours.token_bytes(course.merges) == expected
 
 
-@given(st.text(st.characters(codec="utf-8")))
-def test_any_text_comes_back(text):
-    tokens = ours.token_bytes(course.merges)
-    ids = [
-        i for w in ours.split_words(text) for i in ours.encode_word(ours.to_ids(w), course.merges)
-    ]
-    assert ours.decode(ids, tokens) == text
-
-
-@given(st.lists(st.integers(0, 400 + 255), max_size=20))
-def test_any_ids_are_decoded_as_by_the_course_s_tokenizer(ids):
-    assert ours.decode(ids, ours.token_bytes(course.merges)) == course.decode(ids)
+def test_any_ids_are_decoded_as_by_the_course_s_tokenizer(notebook):
+    tokens, drawn = ours.token_bytes(course.merges), Random(0)
+    for _ in range(100):
+        ids = drawn.choices(range(course.vocab_size), k=drawn.randrange(20))
+        assert notebook["decode"](ids, tokens) == course.decode(ids)
 
 
 def test_measures_are_those_of_notebook_3():
@@ -369,20 +370,51 @@ def test_the_tokenizer_is_that_of_lab_05(notebook):
 
 
 def test_what_the_notebook_asks_to_be_seen_is_there(notebook):
-    counted, new = (notebook["lines"][name][1] for name in ("counted tales", "new tales"))
+    counted, new = (notebook["lines"][name][1] for name in ("tales of the training", "new tales"))
     assert new == sorted(new)
     assert all(abs(a / b - 1) < 0.05 for a, b in zip(counted, new, strict=True))
     assert new[-1] < notebook["ceiling"]
     assert new[2] - new[0] > new[-1] - new[-2] > 0
-    per_token, per_byte = zip(*notebook["paid"].values(), strict=True)
+    per_token, per_byte = zip(*notebook["results"].values(), strict=True)
     assert list(per_token) == sorted(per_token)
     assert per_token[-1] > 10 * per_token[0]
     assert max(per_byte) < 1.02 * min(per_byte)
     assert len(notebook["unknown"]) == 3
-    for tale, familiar, rare, numbers, french, greek, chinese in notebook["cost"].values():
+    costs = notebook["cost"].values()
+    for tale, familiar, rare, numbers, english, french, greek, chinese in costs:
         assert max(tale, familiar) < 0.35
         assert rare > 2 * tale
         assert numbers == 1
-        assert tale < french < 1
+        assert max(tale, english) < 0.36 < french < 1
         assert 1.7 < greek < 2
         assert chinese == 3
+    few, more = costs
+    gains = [a - b for a, b in zip(few, more, strict=True)]
+    assert [gain > 0 for gain in gains] == [True, False, True, False, True, True, False, False]
+    names = notebook["SAMPLES"]["names of the tales"]
+    assert len(notebook["mine"].encode(names)) == len(ours.split_words(names))  # the ceiling
+    for english, french, greek, chinese in notebook["whole"].values():
+        assert english < french < chinese < greek  # not the order by characters
+    counts = Counter(pairwise(notebook["train"]))
+    assert "".join(max(counts, key=counts.get)) == "e "
+
+
+def test_wordpiece_and_byte_pairs_are_compared_with_as_many_joined_pieces(notebook):
+    pieces = notebook["vocabulary"]
+    joined = [piece for piece in pieces - {"[UNK]"} if len(piece.removeprefix("##")) > 1]
+    assert len(joined) == 1000 == len(notebook["mine"].merges)
+    words = notebook["different"]
+    longest = sum(len(notebook["wordpiece"](word, pieces)) for word in words)
+    assert 0.9 < longest / sum(len(notebook["mine"].pieces(" " + word)) for word in words) < 1
+
+
+def test_more_than_a_quarter_of_the_pairs_have_come_to_zero(notebook):
+    words, merges = notebook["words"], notebook["merges"][:1000]
+    seen, now = set(ours.count_pairs(words)), words
+    for i, pair in enumerate(merges):
+        now = {
+            tuple(ours.merge(word, pair, 256 + i)) if pair in pairwise(word) else word: n
+            for word, n in now.items()
+        }
+        seen |= set(ours.count_pairs(now)) if i % 10 == 9 else set()
+    assert len(ours.count_pairs(now)) < 0.75 * len(seen)

@@ -96,26 +96,12 @@ def train_quickly(words: Words, n_merges: int) -> list[Pair]:
     return merges
 
 
-def encode_word(ids: Sequence[int], merges: Sequence[Pair]) -> list[int]:
-    """The ids of a word, where what was learned first is merged first."""
-    ids, made = list(ids), {pair: 256 + i for i, pair in enumerate(merges)}
-    while present := [made[pair] for pair in pairwise(ids) if pair in made]:
-        first = min(present)
-        ids = merge(ids, merges[first - 256], first)
-    return ids
-
-
 def token_bytes(merges: Sequence[Pair]) -> list[bytes]:
     """The bytes of every token."""
     tokens = [bytes([byte]) for byte in BYTES]
     for a, b in merges:
         tokens.append(tokens[a] + tokens[b])
     return tokens
-
-
-def decode(ids: Sequence[int], tokens: Sequence[bytes]) -> str:
-    """The text of ids; bytes that are no UTF-8 become U+FFFD."""
-    return b"".join(tokens[i] for i in ids).decode("utf-8", errors="replace")
 
 
 def encode_text(

@@ -1,4 +1,4 @@
-"""Check of lab 02, task 10: special tokens, which text from outside must never make."""
+"""Check of lab 02, task 8: special tokens, which text from outside must never make."""
 
 from __future__ import annotations
 
@@ -61,6 +61,10 @@ def encode_text(trial: Trial) -> None:
         f"between and after goes through encode, part by part and in order. {SPECIAL}"
     )
     none = "Without special tokens all is text; a pattern without alternatives matches everywhere."
+    mark = (
+        "Do you put a sign of your own where a special token stood? A text may hold any character, "
+        "that one too: cut at the names themselves."
+    )
     error = (
         "Read the kind of error. encode takes a string and gives a list; special_ids maps names to "
         "ids. What if a part is empty, or there is no special token at all?"
@@ -70,19 +74,22 @@ def encode_text(trial: Trial) -> None:
     for text, ids, special, rule, hint in (
         ("one|two", end, False, "a text without special tokens", one),
         (f"thanks{END_OF_TEXT} bye", end, False, "text from outside", safe),
+        (END_OF_TEXT, end, False, "text from outside that is nothing but the name", safe),
         (f"one {END_OF_TEXT}two", end, True, "one special token", one),
         (f"{END_OF_TEXT}a\n {END_OF_TEXT}{END_OF_TEXT} b \n", end, True, "several", _WHOLE),
         ("endoftext <|end of text|>", end, True, "only the whole name", _SIGNS),
         ("x[A]y|zaxb a.b", chat, True, "names with any signs", _SIGNS),
         ("x[A][B]y[A]z", chat, True, "the longer name", _LONGER),
+        (f"a\0b{END_OF_TEXT}c\x01", end, True, "any character in the text", mark),
         ("x[A]y", {}, True, "no special tokens", none),
         ("", end, True, "an empty text", _WHOLE),
     ):
-        _try_on(trial, text, ids, special, rule, hint, error)
-    by_default, given = f"a{END_OF_TEXT}b", f"'a{END_OF_TEXT}b', special left out"
-    got = trial.call(by_default, ours.to_ids, end, given=given, hint=error)
-    rule = "special=False if nothing is said"
-    alike(trial, got, ours.to_ids(by_default), rule, safe, given=given)
+        _try_on(trial, text, ids, special, rule, hint, mark if hint == mark else error)
+    for by_default in (f"a{END_OF_TEXT}b", END_OF_TEXT):
+        given = f"{by_default!r}, special left out"
+        got = trial.call(by_default, ours.to_ids, end, given=given, hint=error)
+        rule = "special=False if nothing is said"
+        alike(trial, got, ours.to_ids(by_default), rule, safe, given=given)
     text = random_text(trial, 120)
     course = BPETokenizer.train(text, 256 + 40, [END_OF_TEXT, "<|end|>", "<|"])
     for special in (True, False):
@@ -119,8 +126,10 @@ def _try_on(
     trial.holds(
         [part for part in asked if part] == [part for part in parts if part],
         "encode is called once for each part",
-        "The text between two special tokens is encoded as a whole: a tokenizer looks at more than "
-        "one character at a time.",
+        hint
+        if special and not ids
+        else "The text between two special tokens is encoded as a whole: a tokenizer looks at more "
+        "than one character at a time.",
         given=given,
         got=asked,
         expected=parts,
