@@ -24,51 +24,86 @@ MUTANTS = [
         "logistic function",
     ),
     Mutant("by_hand", "inputs added up", 'n["x"][t - 1]', 'sum(n["x"][:t])', "same three weights"),
-    # balanced
+    # first_error
     Mutant(
-        "balanced",
+        "first_error",
         "colours ignored",
         "stack.pop() != 9 - symbol",
         "not stack.pop() >= 0",
         "What closes i is 9 - i",
     ),
-    Mutant("balanced", "10 minus i", "9 - symbol", "10 - symbol", "What closes i is 9 - i"),
-    Mutant("balanced", "left open", "return not stack", "return True", "still open when"),
+    Mutant("first_error", "10 minus i", "9 - symbol", "10 - symbol", "What closes i is 9 - i"),
     Mutant(
-        "balanced", "an error at a closing too early", "not stack or ", "", "where nothing is open"
+        "first_error",
+        "left open",
+        "return len(sequence) if stack else None",
+        "return None",
+        "still open when",
     ),
-    Mutant("balanced", "a queue", "stack.pop()", "stack.pop(0)", "a stack gives back"),
     Mutant(
-        "balanced",
-        "counts",
-        "        elif not stack or stack.pop() != 9 - symbol:\n            return False\n"
-        "    return not stack",
-        "    return all(sequence.count(i) == sequence.count(9 - i) for i in range(5))",
+        "first_error",
+        "the last symbol for what stays open",
+        "return len(sequence) if stack",
+        "return len(sequence) - 1 if stack",
+        "behind the last symbol",
+    ),
+    Mutant(
+        "first_error",
+        "the opening that stays open",
+        "stack.append(symbol)\n        elif not stack or stack.pop() != 9 - symbol:\n"
+        "            return position\n    return len(sequence) if stack",
+        "stack.append((symbol, position))\n        elif not stack or stack.pop()[0] != 9 - symbol:"
+        "\n            return position\n    return stack[-1][1] if stack",
+        "the symbol at which one notices it",
+    ),
+    Mutant("first_error", "counted from 1", "return position", "return position + 1", "from 0"),
+    Mutant(
+        "first_error",
+        "the last error",
+        "            return position\n    return len(sequence) if stack else None",
+        "            last = position\n    return locals().get('last', len(sequence) if stack else "
+        "None)",
+        "The first error counts",
+    ),
+    Mutant(
+        "first_error",
+        "True and False",
+        "            return position\n    return len(sequence) if stack else None",
+        "            return False\n    return not stack",
+        "does not tell",
+    ),
+    Mutant("first_error", "0 for none", "else None", "else 0", "0 would be the first position"),
+    Mutant(
+        "first_error",
+        "an error at a closing too early",
+        "not stack or ",
+        "",
         "where nothing is open",
     ),
+    Mutant("first_error", "a queue", "stack.pop()", "stack.pop(0)", "a stack gives back"),
     Mutant(
-        "balanced",
+        "first_error",
         "any open one is closed",
-        "elif not stack or stack.pop() != 9 - symbol:\n            return False",
-        "elif 9 - symbol not in stack:\n            return False\n        else:\n"
+        "elif not stack or stack.pop() != 9 - symbol:\n            return position",
+        "elif 9 - symbol not in stack:\n            return position\n        else:\n"
         "            stack.remove(9 - symbol)",
         "a stack gives back",
     ),
     Mutant(
-        "balanced",
+        "first_error",
         "too early passes",
         "elif not stack or stack.pop() != 9 - symbol:",
         "elif stack and stack.pop() != 9 - symbol:",
         "where nothing is open",
     ),
     Mutant(
-        "balanced",
+        "first_error",
         "the empty one is refused",
         "stack = []",
-        "stack = []\n    if not sequence:\n        return False",
-        "Nothing is open in it",
+        "stack = []\n    if not sequence:\n        return 0",
+        "Nothing is wrong here",
     ),
-    Mutant("balanced", "4 closes", "symbol <= 4", "symbol < 4", "What closes i is 9 - i"),
+    Mutant("first_error", "4 closes", "symbol <= 4", "symbol < 4", "What closes i is 9 - i"),
     # draw_balanced
     Mutant("draw_balanced", "deep only", "uniform() < 0.5", "True", "close all, and open again"),
     Mutant("draw_balanced", "wide only", "uniform() < 0.5", "False", "open several in a row"),
@@ -106,6 +141,25 @@ MUTANTS = [
         "int(5 * uniform())",
         "round(4 * uniform())",
         "one of 0, 1, 2, 3, 4",
+    ),
+    Mutant(
+        "draw_balanced",
+        "one number for both choices",
+        "if must_open or (not must_close and uniform() < 0.5):\n"
+        "            colour = int(5 * uniform())",
+        "u = uniform()\n        if must_open or (not must_close and u < 0.5):\n"
+        "            colour = int(5 * u)",
+        "fresh uniform()",
+    ),
+    Mutant(
+        "draw_balanced", "uniform not called", "int(5 * uniform())", "int(5 * uniform)", "calls it"
+    ),
+    Mutant(
+        "draw_balanced",
+        "a tensor",
+        "return sequence",
+        "return torch.tensor(sequence)",
+        "tensor([",
     ),
     Mutant(
         "draw_balanced",
@@ -148,21 +202,21 @@ MUTANTS = [
         "any closing",
         "min(sequence[p - 1 : p + 2]) > 4",
         "sequence[p] > 4",
-        "looks at neighbours or at the ends",
+        "neighbours or at the ends",
     ),
     Mutant(
         "unbalance",
         "the last one too",
         "range(1, len(sequence) - 1)",
         "range(1, len(sequence))",
-        "looks at neighbours or at the ends",
+        "neighbours or at the ends",
     ),
     Mutant(
         "unbalance",
         "before an opening",
         "min(sequence[p - 1 : p + 2])",
         "min(sequence[p - 1 : p + 1])",
-        "looks at neighbours or at the ends",
+        "neighbours or at the ends",
     ),
     Mutant(
         "unbalance",
@@ -222,6 +276,20 @@ MUTANTS = [
         "Openings keep their places",
     ),
     # shortcut_accuracy
+    Mutant(
+        "shortcut_accuracy",
+        "measured on the training set",
+        "for sequence, label in test:",
+        "for sequence, label in (test := train):",
+        "Count on the test set",
+    ),
+    Mutant(
+        "shortcut_accuracy",
+        "a loop inside of the other",
+        "        vote = votes.get(feature(sequence), 0)",
+        "        vote = sum(1 if y else -1 for s, y in train if feature(s) == feature(sequence))",
+        "inside of the other",
+    ),
     Mutant(
         "shortcut_accuracy",
         "fitted on the test set",
@@ -414,7 +482,7 @@ MUTANTS = [
         "zero after the end",
         "cell(x[:, t], h), h)",
         "cell(x[:, t], h), 0 * h)",
-        "A row keeps the state",
+        "A state times 0 is 0",
     ),
     Mutant(
         "last_states",
@@ -460,6 +528,23 @@ MUTANTS = [
     ),
     Mutant(
         "last_states",
+        "as it was handed out",
+        "    for t in range(x.shape[1]):\n        running = (t < lengths)[:, None]  # (B, 1)\n"
+        "        h = torch.where(running, cell(x[:, t], h), h)",
+        "    lengths, order = lengths.sort(descending=True)\n    x = x[order]\n"
+        "    for t in range(x.shape[1]):\n        running = (t <= lengths)[:, None]\n"
+        "        h = running * cell(x[:, t], h)",
+        "A row keeps the state",
+    ),
+    Mutant(
+        "last_states",
+        "batch and time in the other order",
+        "cell(x[:, t], h), h)",
+        "cell(x[t], h), h)",
+        "x[:, t]",
+    ),
+    Mutant(
+        "last_states",
         "padding is zeros",
         "torch.where(running, cell(x[:, t], h), h)",
         "cell(x[:, t] * running, h)",
@@ -480,100 +565,101 @@ MUTANTS = [
         "    return torch.stack(states, 1)[torch.arange(len(x)), lengths]",
         "count from 0",
     ),
-    # backward_through_time
+    # input_gradients
+    Mutant("input_gradients", "no derivative of tanh", " * (1 - h[t] ** 2)", "", "half a square"),
     Mutant(
-        "backward_through_time",
-        "no derivative of tanh",
-        " * (1 - h[t] ** 2)",
-        "",
-        "half a square",
-    ),
-    Mutant(
-        "backward_through_time",
+        "input_gradients",
         "derivative without the square",
         "1 - h[t] ** 2",
         "1 - h[t]",
         "half a square",
     ),
-    Mutant("backward_through_time", "sign", "h[-1] - y  #", "y - h[-1]  #", "half a square"),
+    Mutant("input_gradients", "sign", "h[n] - y  #", "y - h[n]  #", "half a square"),
+    Mutant("input_gradients", "no half", "dh = h[n] - y", "dh = 2 * (h[n] - y)", "half a square"),
+    Mutant("input_gradients", "no w_x", "= delta * w_x", "= delta", "multiplied by w_x"),
+    Mutant("input_gradients", "w_h for w_x", "= delta * w_x", "= delta * w_h", "half a square"),
     Mutant(
-        "backward_through_time",
-        "no half",
-        "dh = h[-1] - y",
-        "dh = 2 * (h[-1] - y)",
+        "input_gradients",
+        "the gradient of the weight",
+        "= delta * w_x",
+        "= delta * x[t - 1]",
         "half a square",
     ),
+    Mutant("input_gradients", "no w_h", "dh = delta * w_h", "dh = delta", "the recurrent weight"),
     Mutant(
-        "backward_through_time",
-        "the new state",
-        "delta * h[t - 1]",
-        "delta * h[t]",
-        "before the step",
+        "input_gradients", "through w_x", "dh = delta * w_h", "dh = delta * w_x", "recurrent weight"
     ),
     Mutant(
-        "backward_through_time",
+        "input_gradients",
         "the last step only",
-        "range(len(x), 0, -1)",
-        "range(len(x), len(x) - 1, -1)",
-        "sums over all steps",
-    ),
-    Mutant(
-        "backward_through_time",
-        "step 1 left out",
-        "range(len(x), 0, -1)",
-        "range(len(x), min(1, len(x) - 1), -1)",
-        "the first one too",
-    ),
-    Mutant(
-        "backward_through_time", "no w_h", "dh = delta * w_h", "dh = delta", "the recurrent weight"
-    ),
-    Mutant(
-        "backward_through_time",
-        "through w_x",
-        "dh = delta * w_h",
-        "dh = delta * w_x",
+        "range(n, 0, -1)",
+        "range(n, n - 1, -1)",
         "the recurrent weight",
     ),
     Mutant(
-        "backward_through_time",
+        "input_gradients",
         "derivative at the last step only",
         "delta = dh * (1 - h[t] ** 2)",
-        "delta = dh * (1 - h[t] ** 2 if t == len(x) else 1)",
+        "delta = dh * (1 - h[t] ** 2 if t == n else 1)",
         "at step t itself",
     ),
     Mutant(
-        "backward_through_time",
+        "input_gradients",
         "the derivative of another step",
         "(1 - h[t] ** 2)",
         "(1 - h[-1] ** 2)",
         "at step t itself",
     ),
     Mutant(
-        "backward_through_time",
-        "not added up",
-        'gradient["b"] += delta',
-        'gradient["b"] = delta',
-        "sums over all steps",
+        "input_gradients",
+        "from the last to the first",
+        "return gradient",
+        "return gradient[::-1]",
+        "In the order of the inputs",
     ),
     Mutant(
-        "backward_through_time", "wrong input", "delta * x[t - 1]", "delta * x[t - 2]", "two steps"
+        "input_gradients",
+        "padding is read",
+        "    h = [0.0]",
+        "    n, h = len(x), [0.0]",
+        "never read",
     ),
     Mutant(
-        "backward_through_time",
+        "input_gradients",
+        "padding is left out",
+        "return gradient",
+        "return gradient[:n]",
+        "each of",
+    ),
+    Mutant(
+        "input_gradients",
+        "tensors",
+        "gradient[t - 1] = delta * w_x",
+        "gradient[t - 1] = torch.tensor(delta * w_x)",
+        "as math.tanh gives them",
+    ),
+    Mutant(
+        "input_gradients",
+        "float32",
+        "math.tanh(w_x * x_t + w_h * h[-1] + b)",
+        "torch.tanh(torch.tensor(w_x * x_t + w_h * h[-1] + b)).item()",
+        "Near, but not exact",
+    ),
+    Mutant(
+        "input_gradients",
         "a difference quotient",
         "    return gradient",
-        """    def loss(w_x, w_h, b):
+        """    def loss(x):
         h = 0.0
-        for x_t in x:
+        for x_t in x[:n]:
             h = math.tanh(w_x * x_t + w_h * h + b)
         return 0.5 * (h - y) ** 2
 
     e = 1e-5
-    return {
-        "w_x": (loss(w_x + e, w_h, b) - loss(w_x - e, w_h, b)) / (2 * e),
-        "w_h": (loss(w_x, w_h + e, b) - loss(w_x, w_h - e, b)) / (2 * e),
-        "b": (loss(w_x, w_h, b + e) - loss(w_x, w_h, b - e)) / (2 * e),
-    }""",
+    steps = [[e * (t == k) for k in range(len(x))] for t in range(len(x))]
+    more = [[v + d for v, d in zip(x, step)] for step in steps]
+    less = [[v - d for v, d in zip(x, step)] for step in steps]
+    return [(loss(m) - loss(k)) / (2 * e) for m, k in zip(more, less)]""",
         "Near, but not exact",
     ),
     # fit
@@ -661,7 +747,7 @@ MUTANTS = [
         "What the model gives are logits",
     ),
     Mutant("fit", "whole-number labels", "labels.float()", "labels", "of one type"),
-    Mutant("fit", "tensors in the list", "loss.item()", "loss", "alive"),
+    Mutant("fit", "tensors in the list", "loss.item()", "loss", "plain number"),
     Mutant(
         "fit",
         "step after the loop",
@@ -797,35 +883,39 @@ def by_hand():
 """,
     ),
     Rewrite(
-        "balanced",
-        "by taking pairs out",
+        "first_error",
+        "by what the stack waits for",
         """
-def balanced(sequence):
-    rest = list(sequence)
-    while True:
-        for i in range(len(rest) - 1):
-            if rest[i] < 5 and rest[i] + rest[i + 1] == 9:
-                rest = rest[:i] + rest[i + 2:]
-                break
+def first_error(sequence):
+    waiting = [-1]
+    for t in range(len(sequence)):
+        if sequence[t] < 5:
+            waiting.append(9 - sequence[t])
+        elif waiting[-1] == sequence[t]:
+            waiting.pop()
         else:
-            return rest == []
+            return t
+    if len(waiting) > 1:
+        return len(sequence)
 """,
     ),
     Rewrite(
-        "balanced",
-        "recursive",
+        "first_error",
+        "by trying every beginning",
         """
-def balanced(sequence, start=0):
-    def read(i, closing):
-        while i < len(sequence):
-            if sequence[i] > 4:
-                return i if sequence[i] == closing else -1
-            i = read(i + 1, 9 - sequence[i])
-            if i < 0:
-                return -1
-            i += 1
-        return i if closing is None else -1
-    return read(0, None) == len(sequence)
+def first_error(sequence):
+    def rest(part):
+        left = []
+        for symbol in part:
+            if left and left[-1] + symbol == 9 and symbol > 4:
+                left = left[:-1]
+            else:
+                left = left + [symbol]
+        return left
+    for n in range(1, len(sequence) + 1):
+        if any(symbol > 4 for symbol in rest(sequence[:n])):
+            return n - 1
+    return len(sequence) if rest(sequence) else None
 """,
     ),
     Rewrite(
@@ -1012,34 +1102,47 @@ def last_states(cell, x, lengths):
 """,
     ),
     Rewrite(
-        "backward_through_time",
-        "forwards",
+        "last_states",
+        "the handed-out one, repaired",
         """
-def backward_through_time(w_x, w_h, b, x, y):
-    h = dx = dh = db = 0.0
-    for x_t in x:
-        new = math.tanh(w_x * x_t + w_h * h + b)
-        slope = 1 - new * new
-        dx, dh, db = slope * (x_t + w_h * dx), slope * (h + w_h * dh), slope * (1 + w_h * db)
-        h = new
-    return {"w_x": (h - y) * dx, "w_h": (h - y) * dh, "b": (h - y) * db}
+def last_states(cell, x, lengths):
+    lengths, order = lengths.sort(descending=True)
+    x = x[order]
+    h = x.new_zeros(len(x), cell.h2h.in_features)
+    for t in range(x.shape[1]):
+        running = (t < lengths)[:, None]
+        h = running * cell(x[:, t], h) + ~running * h
+    return h[order.argsort()]
 """,
     ),
     Rewrite(
-        "backward_through_time",
-        "by vectors",
+        "input_gradients",
+        "as products",
         """
-def backward_through_time(w_x, w_h, b, x, y):
-    T = len(x)
-    h = torch.zeros(T + 1, dtype=torch.float64)
-    for t in range(T):
-        h[t + 1] = math.tanh(w_x * x[t] + w_h * h[t] + b)
-    delta = torch.zeros(T, dtype=torch.float64)
-    delta[-1] = (h[T] - y) * (1 - h[T] ** 2)
-    for t in reversed(range(T - 1)):
-        delta[t] = w_h * delta[t + 1] * (1 - h[t + 1] ** 2)
-    x = torch.tensor(x, dtype=torch.float64)
-    return {"w_x": float(delta @ x), "w_h": float(delta @ h[:-1]), "b": float(delta.sum())}
+def input_gradients(w_x, w_h, b, x, n, y):
+    h = 0.0
+    slopes = []
+    for t in range(n):
+        h = math.tanh(w_x * x[t] + w_h * h + b)
+        slopes.append(1 - h * h)
+    return [(h - y) * w_x * w_h ** (n - 1 - t) * math.prod(slopes[t:]) for t in range(n)] + [
+        0
+    ] * (len(x) - n)
+""",
+    ),
+    Rewrite(
+        "input_gradients",
+        "forwards, one input at a time",
+        """
+def input_gradients(w_x, w_h, b, x, n, y):
+    found = []
+    for k in range(len(x)):
+        h = dh = 0.0
+        for t in range(n):
+            h = math.tanh(w_x * x[t] + w_h * h + b)
+            dh = (1 - h * h) * (w_h * dh + (w_x if t == k else 0.0))
+        found.append((h - y) * dh)
+    return found
 """,
     ),
     Rewrite(

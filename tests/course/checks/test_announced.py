@@ -9,7 +9,8 @@ from staff.authoring.cells import kind, read_notebook
 from staff.authoring.labs import RELEASED, lab_sources
 
 SOURCES = lab_sources(find_root())
-MOST_MINUTES = {"lab01": 130, "lab02": 150, "lab05": 150}  # of the labs in their second edition
+# Of the labs in their second edition.
+MOST_MINUTES = {"lab01": 130, "lab02": 150, "lab03": 150, "lab05": 150}
 
 every_lab = pytest.mark.parametrize("lab", MOST_MINUTES)
 
@@ -51,7 +52,7 @@ def test_a_task_says_the_points_and_minutes_of_the_table(lab):
 def test_no_result_stands_below_a_prediction_in_the_release(lab):
     cells = read_notebook(find_root() / RELEASED / SOURCES[lab].name).cells
     asking = [c for c in cells if c.cell_type == "code" and "check.predicted(" in c.source]
-    assert len(asking) == 3
+    assert len(asking) >= 3
     for cell in asking:
         shown = "".join(output.get("text", "?") for output in cell.outputs)
         assert shown.startswith("First write your prediction")

@@ -11,12 +11,13 @@ from helpers.course.checks import lab03
 from helpers.course.checks.lab03.network import CourseElmanCell
 from helpers.course.checks.trial import Trial
 from helpers.data import parentheses
+from helpers.data.parentheses import sample_balanced
 from helpers.data.parentheses_sets import honest_set
 from helpers.inference.classification import error
 from helpers.learning.training import Training
 from helpers.models.recurrent_cells import ReLUElmanCell
 from helpers.models.recurrent_models import RecurrentClassifier
-from helpers.models.shortcuts import SHORTCUTS
+from helpers.models.shortcuts import SHORTCUTS, pairs_within
 
 REFERENCE = {name: task.fallback for name, task in lab03.lab.tasks.items()}
 
@@ -68,10 +69,20 @@ def language(length):
 
 
 @pytest.mark.parametrize("length", range(5))
-def test_balanced_is_what_the_grammar_makes(length):
+def test_what_has_no_error_is_what_the_grammar_makes(length):
     members = set(map(tuple, language(length)))
     for sequence in product(range(10), repeat=length):
-        assert REFERENCE["balanced"](list(sequence)) == (sequence in members)
+        assert (REFERENCE["first_error"](list(sequence)) is None) == (sequence in members)
+
+
+@pytest.mark.parametrize("length", range(1, 4))
+def test_behind_the_first_error_nothing_can_be_mended(length):
+    beginnings = {tuple(s[:n]) for s in language(2 * length) for n in range(2 * length + 1)}
+    for sequence in product(range(10), repeat=length):
+        error = REFERENCE["first_error"](list(sequence))
+        if error is not None:
+            assert sequence[:error] in beginnings
+            assert error == length or sequence[: error + 1] not in beginnings
 
 
 def test_sequences_are_drawn_from_the_whole_language():
@@ -142,21 +153,47 @@ def test_last_states_are_those_of_a_packed_sequence_and_of_the_helper():
     torch.testing.assert_close(cell(x[:, 0], got), helper(x[:, 0], got)[0])
 
 
-def test_the_gradient_through_time_is_the_slope_of_the_loss():
-    def loss(w_x, w_h, b, x, y):
+def test_the_gradient_of_an_input_is_the_slope_of_the_loss():
+    def loss(x):
         h = torch.zeros((), dtype=torch.float64)
-        for x_t in x:
-            h = torch.tanh(w_x * x_t + w_h * h + b)
-        return 0.5 * float(h - y) ** 2
+        for x_t in x[:3]:
+            h = torch.tanh(0.7 * x_t - 0.9 * h + 0.2)
+        return 0.5 * float(h - 0.4) ** 2
 
-    weights, x, y, step = [0.7, -0.9, 0.2], [0.5, -1.0, 2.0, 0.3], 0.4, 1e-6
-    got = list(REFERENCE["backward_through_time"](*weights, x, y).values())
+    x, step = [0.5, -1.0, 2.0, 0.3], 1e-6
+    got = REFERENCE["input_gradients"](0.7, -0.9, 0.2, x, 3, 0.4)
+    assert got[3] == 0
     for place, value in enumerate(got):
-        more, less = list(weights), list(weights)
+        more, less = list(x), list(x)
         more[place] += step
         less[place] -= step
-        slope = (loss(*more, x, y) - loss(*less, x, y)) / (2 * step)
-        assert value == pytest.approx(slope, abs=1e-8)
+        assert value == pytest.approx((loss(more) - loss(less)) / (2 * step), abs=1e-8)
+
+
+def test_a_board_has_no_place_for_what_was_not_learned(capsys):
+    tokens = torch.tensor([[0, 9, 1, 8], [0, 8, 1, 9]]).repeat(50, 1)
+    labels = torch.tensor([1, 0]).repeat(50)
+
+    class Rule(OneLogit):
+        def forward(self, tokens):
+            return pairs_within(tokens, 4).float() * 2 - 1
+
+    for make, says in (
+        (Rule, "answers depend on its weights"),
+        (lambda: nn.Identity(), "the model has weights"),
+        (OneLogit, "share wrong"),
+    ):
+        lab03.leaderboard(make, tokens, labels)
+        assert says in capsys.readouterr().out
+
+
+def test_an_exchange_hides_from_a_window_the_more_rarely_the_wider_it_is():
+    chance, generator = random.Random(0), torch.Generator().manual_seed(0)
+    drawn = sample_balanced(4000, 18, generator).tolist()
+    changed = [REFERENCE["unbalance"](sequence, chance.random) for sequence in drawn]
+    changed = torch.tensor([sequence for sequence in changed if sequence])
+    missed = [float(pairs_within(changed, w).double().mean()) for w in (4, 8, 12, 18)]
+    assert missed[0] > 0.3 > missed[1] > 0.03 > missed[2] > missed[3] == 0
 
 
 class OneLogit(nn.Module):

@@ -3,10 +3,11 @@
 # The tasks are registered in this order.
 from helpers.course.checks.lab03.common import lab
 from helpers.course.checks.lab03.paper import by_hand, numbers
-from helpers.course.checks.lab03.language import balanced, draw_balanced
+from helpers.course.checks.lab03.language import draw_balanced, first_error
 from helpers.course.checks.lab03.negatives import shortcut_accuracy, unbalance
-from helpers.course.checks.lab03.network import ElmanCell, backward_through_time, last_states
+from helpers.course.checks.lab03.network import ElmanCell, input_gradients, last_states
 from helpers.course.checks.lab03.training import error_by_length, fit
 from helpers.course.checks.lab03.stretch import leaderboard
+from helpers.course.predictions import predicted
 
 score, use_variant = lab.score, lab.use_variant

@@ -41,7 +41,7 @@ def is_sequence(trial: Trial, got: object, given: object) -> None:
         "a list of whole numbers from 0 to 9",
         "0 to 4 open, and 9 - i closes what i opened; plain numbers, as int(...) makes them.",
         given=given,
-        got=got,
+        got=got if isinstance(got, list) else repr(got),
     )
 
 

@@ -5,7 +5,14 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-from helpers.course.checks.lab03.common import Uniform, answered, is_sequence, lab, uniform_of
+from helpers.course.checks.lab03.common import (
+    Uniform,
+    answered,
+    is_sequence,
+    lab,
+    run_with_hints,
+    uniform_of,
+)
 from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
 from helpers.data.parentheses import is_balanced
@@ -13,50 +20,81 @@ from helpers.data.parentheses import is_balanced
 DRAWS = 1500
 
 
-def _balanced(sequence: list[int]) -> bool:
-    return is_balanced(sequence)
+def _first_error(sequence: list[int]) -> int | None:
+    stack: list[int] = []
+    for position, symbol in enumerate(sequence):
+        if symbol <= 4:
+            stack.append(symbol)
+        elif not stack or stack.pop() != 9 - symbol:
+            return position
+    return len(sequence) if stack else None
 
 
-@lab.task(_balanced)
-def balanced(trial: Trial) -> None:
+@lab.task(_first_error)
+def first_error(trial: Trial) -> None:
     where = see(6, "The rule")
     colour = f"What closes i is 9 - i, and nothing else does. {where}"
     early = f"What can a closing close where nothing is open? {where}"
-    left = f"Is anything still open when the sequence ends? {where}"
+    left = (
+        "Is anything still open when the sequence ends? That is seen behind the last symbol, at "
+        f"the position that the next symbol would have. {where}"
+    )
     order = (
         "What was opened last is closed first: a stack gives back what was put on it last, and "
         f"counting is not enough. {where}"
     )
-    for sequence, says, rule, hint in (
-        ([0, 9], True, "a pair of one colour", colour),
-        ([4, 5], True, "a pair of another colour", colour),
-        ([0, 8], False, "a pair of two colours is not balanced", colour),
-        ([4, 9], False, "a pair of two colours is not balanced", colour),
-        ([2, 0, 9, 7, 0, 9], True, "the lecture's first example", order),
-        ([9], False, "nothing closes what was not opened", early),
-        ([9, 0], False, "nothing closes what was not opened", early),
-        ([0, 9, 9], False, "nothing closes what was not opened", early),
-        ([3], False, "nothing stays open", left),
-        ([0, 0, 9], False, "nothing stays open", left),
-        ([0, 1, 9, 8], False, "pairs do not cross", order),
-        ([0, 1, 0, 9, 9, 8], False, "pairs do not cross", order),
-        ([0, 8, 1, 9], False, "pairs do not cross", order),
-        ([], True, "the empty sequence is balanced", "Nothing is open in it, and nothing closes."),
-    ):
+    fine = "Nothing is wrong here, so None comes back; 0 would be the first position."
+
+    def ask(sequence: list[int], rule: str, hint: str) -> None:
         got = trial.call(list(sequence), hint=early if hint is early else "")
-        answered(got, sequence)
-        if isinstance(got, str | list | tuple):
-            hint = "What comes back is True or False, and neither a text nor what is left open."
-        trial.equals(got, says, rule, hint, given=sequence)
+        wanted = _first_error(sequence)
+        if isinstance(got, bool):
+            rule = "a position or None comes back"
+            hint = "Where is the first error? True or False does not tell."
+            trial.holds(False, rule, hint, given=sequence, got=got, expected=repr(wanted))
+        if wanted is None:
+            hint = f"{fine} {hint}" if got == 0 and type(got) is int else hint
+            rule = f"{rule}: None"
+            trial.holds(got is None, rule, hint, given=sequence, got=got, expected="None")
+            return
+        if got is None:
+            hint = f"None says that nothing is wrong. {hint}"
+            trial.holds(False, rule, hint, given=sequence, got="None", expected=wanted)
+        if got == wanted + 1:
+            hint = f"The first error counts, and positions count from 0, as indices do. {hint}"
+        elif type(got) is int and 0 <= got < wanted:
+            hint = (
+                "Not the opening that is left without its closing is asked for, but the symbol at "
+                f"which one notices it: up to there everything could still become right. {hint}"
+            )
+        elif type(got) is int and got > wanted:
+            hint = f"The first error counts, and reading ends there. {hint}"
+        trial.equals(got, wanted, rule, hint, given=sequence)
+
+    for sequence, rule, hint in (
+        ([0, 9], "a pair of one colour", colour),
+        ([4, 5], "a pair of another colour", colour),
+        ([0, 8], "a pair of two colours", colour),
+        ([4, 9], "a pair of two colours", colour),
+        ([2, 0, 9, 7, 0, 9], "the lecture's first example", order),
+        ([9], "nothing closes what was not opened", early),
+        ([9, 0], "nothing closes what was not opened", early),
+        ([0, 9, 9], "nothing closes what was not opened", early),
+        ([3], "nothing stays open", left),
+        ([0, 0, 9], "nothing stays open", left),
+        ([0, 1, 9, 8], "pairs do not cross", order),
+        ([0, 1, 0, 9, 9, 8], "pairs do not cross", order),
+        ([0, 8, 1, 9], "the first of two errors", colour),
+        ([], "the empty sequence is balanced", "Nothing is open in it, and nothing closes."),
+    ):
+        ask(sequence, rule, hint)
     uniform = uniform_of(trial)
     for _ in range(60):
         sequence = course_draw_balanced(2 * trial.integer(1, 12), uniform)
         changed = list(sequence)
         changed[trial.integer(0, len(changed))] = trial.integer(0, 10)
         for given in (sequence, changed):
-            got = trial.call(list(given))
-            answered(got, given)
-            trial.equals(got, is_balanced(given), "random sequences", order, given=given)
+            ask(given, "random sequences", order)
 
 
 def course_draw_balanced(length: int, uniform: Uniform) -> list[int]:
@@ -71,7 +109,7 @@ def course_draw_balanced(length: int, uniform: Uniform) -> list[int]:
     return sequence
 
 
-@lab.task(course_draw_balanced, uses=["balanced"])
+@lab.task(course_draw_balanced, uses=["first_error"])
 def draw_balanced(trial: Trial) -> None:
     uniform = uniform_of(trial)
 
@@ -84,8 +122,13 @@ def draw_balanced(trial: Trial) -> None:
         "Where nothing is open you must open; where as many are open as symbols are left you must "
         "close; elsewhere you may choose."
     )
+    errors = dict.fromkeys(
+        ("builtin_function", "'method'", "'function'"),
+        "uniform is a function: uniform() calls it and gives a number.",
+    )
     for length in (2, 0, 4, 10, 11 + trial.integer(0, 10) // 2 * 2 + 1, 40):
-        got, given = trial.call(length, uniform, given=f"length {length}"), f"length {length}"
+        given = f"length {length}"
+        got = run_with_hints(trial, trial.answer, length, uniform, hints=errors, given=given)
         answered(got, given)
         is_sequence(trial, got, given)
         hint = f"The length counts symbols, not pairs. {forced}"
@@ -119,7 +162,11 @@ def draw_balanced(trial: Trial) -> None:
             )
     drawn = draw(4, "length 4")
     colours = Counter(tuple(symbol for symbol in sequence if symbol <= 4) for sequence in drawn)
-    which = "int(5 * uniform()) is one of 0, 1, 2, 3, 4, each as likely as the others."
+    which = (
+        "int(5 * uniform()) is one of 0, 1, 2, 3, 4, each as likely as the others. Take a fresh "
+        "uniform() for every choice: a number that has decided between opening and closing is no "
+        "longer any number from 0 to 1."
+    )
     if sum(n for (a, b), n in colours.items() if a == b) > DRAWS / 2:
         which = "Draw a new colour for each opening."
     chi_square = sum((n := colours[a, b] - DRAWS / 25) * n for a in range(5) for b in range(5))

@@ -1,4 +1,4 @@
-"""Checks of lab 03, fourth part: a recurrent cell, a padded batch, the gradient through time."""
+"""Checks of lab 03, fourth part: a recurrent cell, a padded batch, gradients of the inputs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from helpers.course.checks.comparing import differs
 from helpers.course.checks.lab03.common import answered, lab, run_with_hints
 from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Complaint, Trial
@@ -43,7 +44,7 @@ def ElmanCell(trial: Trial) -> None:
     trial.equals(
         names,
         ["h2h.weight", "x2h.bias", "x2h.weight"],
-        "its weights are W_x, W_h and one bias b",
+        "its weights are W_x, W_h and one bias b, and nothing else",
         "Of two biases only the sum matters, so one bias b is enough: that of x2h."
         if "x2h.bias" in names
         else "Where is b? A linear layer has a bias unless you say otherwise; x2h keeps its own.",
@@ -154,7 +155,8 @@ def last_states(trial: Trial) -> None:
     errors = {
         "RuntimeError": fit,
         "TypeError": fit,
-        "IndexError": "Places count from 0: at which one stands the last of n symbols?",
+        "IndexError": "x is (B, T, D), so its first axis counts the rows of the batch: step t of "
+        "all rows is x[:, t]. And indices count from 0: which one has the last of n symbols?",
     }
 
     def add(rows: list[list[float]], lengths: list[int], rule: str, hint: str) -> None:
@@ -167,7 +169,10 @@ def last_states(trial: Trial) -> None:
         answered(got, given)
         if isinstance(got, Tensor) and got.shape == (len(rows), 1):
             wrong = [row != wanted for row, wanted in zip(got.tolist(), expected, strict=True)]
-            if sorted(got.tolist()) == sorted(expected):
+            ended = zip(got.tolist(), expected, lengths, strict=True)
+            if any(row == [0.0] != want and n < x.shape[1] for row, want, n in ended):
+                hint = f"A state times 0 is 0, and not the state that was there. {padded}"
+            elif sorted(got.tolist()) == sorted(expected):
                 hint = order
             elif wrong[lengths.index(max(lengths))]:
                 hint = steps
@@ -223,83 +228,83 @@ def _gradients_stay_inside(
     trial.equals(*found, rule, hint, given=given)
 
 
-def _backward_through_time(
-    w_x: float, w_h: float, b: float, x: list[float], y: float
-) -> dict[str, float]:
+def _input_gradients(
+    w_x: float, w_h: float, b: float, x: list[float], n: int, y: float
+) -> list[float]:
     h = [0.0]
-    for x_t in x:
+    for x_t in x[:n]:
         h.append(math.tanh(w_x * x_t + w_h * h[-1] + b))
-    gradient = {"w_x": 0.0, "w_h": 0.0, "b": 0.0}
-    dh = h[-1] - y
-    for t in range(len(x), 0, -1):
+    gradient = [0.0] * len(x)
+    dh = h[n] - y
+    for t in range(n, 0, -1):
         delta = dh * (1 - h[t] ** 2)
-        gradient["w_x"] += delta * x[t - 1]
-        gradient["w_h"] += delta * h[t - 1]
-        gradient["b"] += delta
+        gradient[t - 1] = delta * w_x
         dh = delta * w_h
     return gradient
 
 
-@lab.task(_backward_through_time, without=["backward", "grad", "autograd"])
-def backward_through_time(trial: Trial) -> None:
+@lab.task(_input_gradients, without=["backward", "grad", "autograd"])
+def input_gradients(trial: Trial) -> None:
     where = see(5, "Backpropagation through time")
     begin = (
         "What is the derivative of half a square? Then comes the slope of tanh at the last step, "
-        f"which is known from h_T. {where}"
+        f"which is known from h_n, and then the weight by which x_n enters. {where}"
     )
-    old = f"w_h multiplies the state before the step: at step 1 that is h_0 = 0. {where}"
-    every = (
-        "The weights are the same at every step, so their gradients are sums over all steps, the "
-        f"first one too. {where}"
-    )
+    every = "One number for each of the T inputs, in their order: x_1 first."
     chain = (
         "From step t + 1 back to step t the chain rule passes two places: the recurrent weight, "
         f"and the slope of tanh at step t itself. {where}"
     )
-
-    def compare(
-        x: list[float], y: float, rule: str, hints: dict[str, str], w=(0.5, 0.8, 0.1), near=1e-5
-    ) -> None:
-        given = f"w_x = {w[0]}, w_h = {w[1]}, b = {w[2]}, x = {x}, y = {y}"
-        got, expected = trial.call(*w, list(x), y, given=given), _autograd(*w, x, y)
-        answered(got, given)
-        missing = not isinstance(got, dict) or set(got) != set(expected)
-        trial.holds(
-            not missing,
-            "a dictionary with the gradients of w_x, w_h and b",
-            "The names are 'w_x', 'w_h' and 'b'.",
-            got=got,
-        )
-        for name, hint in hints.items():
-            place = f"{given} (the gradient of {name})"
-            trial.equals(got[name], expected[name], rule, hint, given=place, tolerance=near)
-
-    one = {"b": begin, "w_h": old, "w_x": f"w_x multiplies x_t. {where}"}
-    compare([2.0], 0.3, "one step", one)
-    compare([1.0], 0.9, "one step", one)
-    # x_2 = 0: what arrives at w_x has gone back one step
-    got = trial.call(0.5, 0.8, 0.1, [1.0, 0.0], 0.3)
-    hint = every if isinstance(got, dict) and got.get("w_x") == 0 else chain
-    compare([1.0, 0.0], 0.3, "two steps", {"w_x": hint, "b": every, "w_h": every})
-    compare([0.0, 1.0, 0.5], -0.3, "three steps", {"w_h": chain, "b": chain, "w_x": chain})
-    compare([1.0, 0.0, 0.0, -1.0], -0.5, "four steps", {"w_x": every, "w_h": every, "b": every})
+    padded = (
+        "The loss depends on h_n alone. What stands behind the n-th symbol is never read, so it "
+        "can change nothing: its gradient is 0, and it has one all the same."
+    )
     near = (
         "Near, but not exact: a difference quotient or a float32 only comes close. Go back step by "
         f"step with the chain rule. {where}"
     )
+
+    def compare(
+        x: list[float], n: int, y: float, rule: str, hint: str, w=(0.6, 0.8, 0.1), near=1e-5
+    ) -> None:
+        given = f"w_x = {w[0]}, w_h = {w[1]}, b = {w[2]}, x = {x}, n = {n}, y = {y}"
+        got = trial.call(*w, list(x), n, y, given=given)
+        expected = _autograd(*w, x, n, y)
+        answered(got, given)
+        fits = isinstance(got, list | tuple) and len(got) == len(x)
+        trial.holds(fits, "one number for each input", every, given=given, got=got)
+        numbers = all(isinstance(v, int | float) for v in got)
+        plain = "Compute with Python's numbers, as math.tanh gives them."
+        trial.holds(numbers, "plain numbers come back", plain, given=given, got=repr(got)[:120])
+        if len(x) > 1 and not differs(list(got)[::-1], expected, 1e-6):
+            hint = f"In the order of the inputs. {every}"
+        elif any(got[n:]):
+            hint = padded
+        elif not differs([v * w[0] for v in got], expected, 1e-6):
+            hint = f"How does the loss change with x_t itself? x_t is multiplied by w_x. {where}"
+        for t, (mine, wanted) in enumerate(zip(got, expected, strict=True), 1):
+            close = abs(mine - wanted) <= near * max(1.0, abs(wanted))
+            place = f"{given} (the gradient of x_{t})"
+            trial.holds(close, rule, hint, given=place, got=repr(mine), expected=repr(wanted))
+
+    compare([2.0], 1, 0.3, "one step", begin)
+    compare([1.0], 1, 0.9, "one step", begin)
+    compare([0.0, 1.0], 2, 0.3, "two steps", chain)
+    compare([0.0, 1.0, 0.5], 3, -0.3, "three steps", chain)
+    compare([1.0, -1.0, 0.7, 0.2], 2, -0.5, "padding has the gradient 0", padded)
     for T in (3, 10, 30):
         w = tuple((0.5 * trial.normal(3) + 0.4).tolist())
         x, y = trial.normal(T).tolist(), float(trial.normal(1))
-        rule = "equal to autograd on random numbers"
-        compare(x, y, rule, dict.fromkeys(one, chain), w)
-        compare(x, y, "equal to twelve digits", dict.fromkeys(one, near), w, 1e-12)
+        n = trial.integer(2, T + 1)
+        compare(x, n, y, "equal to autograd on random numbers", chain, w)
+        compare(x, n, y, "equal to twelve digits", near, w, 1e-12)
 
 
-def _autograd(w_x: float, w_h: float, b: float, x: list[float], y: float) -> dict[str, float]:
+def _autograd(w_x: float, w_h: float, b: float, x: list[float], n: int, y: float) -> list[float]:
     """The same gradients by PyTorch."""
-    w = torch.tensor([w_x, w_h, b], dtype=torch.float64, requires_grad=True)
+    inputs = torch.tensor(x, dtype=torch.float64, requires_grad=True)
     h = torch.zeros((), dtype=torch.float64)
-    for x_t in x:
-        h = torch.tanh(w[0] * x_t + w[1] * h + w[2])
-    (gradient,) = torch.autograd.grad(0.5 * (h - y) ** 2, w)
-    return dict(zip(("w_x", "w_h", "b"), gradient.tolist(), strict=True))
+    for x_t in inputs[:n]:
+        h = torch.tanh(w_x * x_t + w_h * h + b)
+    (gradient,) = torch.autograd.grad(0.5 * (h - y) ** 2, [inputs])
+    return gradient.tolist()

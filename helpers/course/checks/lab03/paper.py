@@ -54,7 +54,7 @@ def by_hand(trial: Trial) -> None:
         "h_3": f"Step 3 reads its own x, and w_h times the state after step 2; then b. {where}",
         "logit": "The output is linear: w_y times the last state, plus b_y, and no ReLU. A logit "
         "may be negative.",
-        "P(balanced)": "The logistic function of the logit z: 1 / (1 + e^-z), between 0 and 1.",
+        "P(balanced)": "The logistic function of the logit z: 1 / (1 + e^-z), to three decimals.",
     }
     got, expected = trial.call(), _by_hand()
     given = ", ".join(f"{name} = {value}" for name, value in numbers().items())

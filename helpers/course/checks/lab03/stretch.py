@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable
 
@@ -16,11 +17,16 @@ from helpers.course.checks.trial import Complaint, Trial
 def leaderboard(make: Callable, tokens: Tensor, labels: Tensor, seconds: float = 60) -> float:
     """The error of a model of the student's own.
 
+    A model without weights, or one whose answers do not depend on them, has learned nothing and
+    gets no number. Which sequences it was trained on cannot be seen from here: who wants a place
+    on the board shows the code.
+
     Args:
         make: () -> a trained ``nn.Module`` that maps tokens (B, T) to logits (B,).
         tokens: (N, T) of the test.
         labels: (N,).
-        seconds: of processor time for making and asking the model.
+        seconds: of processor time for making and asking the model; on the clock, three times as
+            many.
     """
     began = time.process_time()
     trial = Trial(make)
@@ -28,6 +34,8 @@ def leaderboard(make: Callable, tokens: Tensor, labels: Tensor, seconds: float =
         model = trial.call(given="", seconds=3 * seconds)
     if not isinstance(model, nn.Module):
         raise Complaint("it hands back an nn.Module", "What it computes must be learned.")
+    if not list(model.parameters()):
+        raise Complaint("the model has weights", "What it computes must be learned.")
     with torch.no_grad():
         logits = trial.run(model, tokens, given="the test", seconds=seconds)
     fits = isinstance(logits, Tensor) and logits.shape == labels.shape
@@ -36,4 +44,16 @@ def leaderboard(make: Callable, tokens: Tensor, labels: Tensor, seconds: float =
     if time.process_time() - began > seconds:
         hint = "Stop the training after a fixed number of batches."
         raise Complaint(f"at most {seconds:g} s of processor time", hint)
+    if _same_without_weights(model, tokens[:200], logits[:200]):
+        hint = "What it computes must be learned: no stack or window written in Python."
+        raise Complaint("its answers depend on its weights", hint)
     return float(((logits > 0) != (labels == 1)).double().mean())
+
+
+def _same_without_weights(model: nn.Module, tokens: Tensor, logits: Tensor) -> bool:
+    """Whether each answer stays as it is when all weights become 0."""
+    empty = copy.deepcopy(model)
+    with torch.no_grad():
+        for p in empty.parameters():
+            p.zero_()
+        return bool(((empty(tokens) > 0) == (logits > 0)).all())

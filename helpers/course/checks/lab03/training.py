@@ -98,7 +98,8 @@ def fit(trial: Trial) -> None:
         "the losses come back as a list of numbers",
         "Hand back the losses of all batches, in order."
         if not isinstance(losses, list)
-        else "loss.item() is a plain number; a tensor would keep its whole graph alive.",
+        else "loss.item() is a plain number; a tensor is none, and unless it is detached it keeps "
+        "the whole graph of its batch in memory.",
         got=losses,
     )
     _left_over(trial, run, batches)
@@ -153,10 +154,10 @@ def _first_step(trial: Trial, run: Callable, batches: Batches) -> None:
 
 
 def _left_over(trial: Trial, run: Callable, batches: Batches) -> None:
-    rule = "gradients of earlier batches do not count"
+    rule = "gradients from before do not count"
     hint = (
         "backward adds to what is there: clear the gradients for each batch, the first one too, "
-        "before backward."
+        "before backward. The model may come with gradients of something else."
     )
     (_, used, _), (_, ours, _) = run(batches, 1e9, "four batches", stale=3.0)
     given = "a model with gradients left over, four batches"
@@ -274,14 +275,14 @@ def error_by_length(trial: Trial) -> None:
         keys = isinstance(got, dict) and set(got) == {2, 4}
         trial.holds(keys, "one entry for each length", rows, given=given, got=got,
                     expected="the keys 2 and 4")  # fmt: skip
-        trial.equals(got, expected, "by hand", hint, given=given)
         plain = not any(isinstance(value, Tensor) for value in got.values())
         trial.holds(plain, "the shares are plain numbers", "A tensor of one number has .item().",
-                    got=got)  # fmt: skip
+                    got=repr(got))  # fmt: skip
+        trial.equals(got, expected, "by hand", hint, given=given)
     trial.holds(
         not model.graph,
         "the model is asked without gradients",
-        "Whoever only measures wants no graph: it costs memory and time. torch.no_grad().",
+        "Measuring needs no graph, which costs memory and time: torch.no_grad().",
     )
     for T in (12, 1 + 2 * trial.integer(2, 5)):
         tokens = trial.integers(0, 10, 80, T)
