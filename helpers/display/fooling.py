@@ -46,12 +46,14 @@ class Game:
 
     Args:
         says: the probability that a network gives to "balanced", from the ids of a sequence (L,).
+        shortest: brackets that a sequence needs.
 
     Attributes:
         tried: what was typed so far.
     """
 
     says: Callable[..., float]
+    shortest: int = 1
     tried: list[Try] = field(default_factory=list, init=False)
 
     @property
@@ -74,8 +76,9 @@ class Game:
         text = "".join(text.split())
         if self.over:
             raise ValueError(f"Your {TRIES} tries are used: begin a new round.")
-        if not 1 <= len(text) <= LONGEST:
-            raise ValueError(f"Type 1 to {LONGEST} brackets; these are {len(text)}.")
+        if not self.shortest <= len(text) <= LONGEST:
+            fits = f"{self.shortest} to {LONGEST}"
+            raise ValueError(f"Type {fits} brackets; these are {len(text)}.")
         if text in [one.text for one in self.tried]:
             raise ValueError(f"You have tried {text} before: a sequence counts once.")
         ids = parentheses.tokens(text)
@@ -101,7 +104,9 @@ class GameBoard:
         self._said, self._score, self._table = (ipywidgets.HTML() for _ in range(3))
         self.box.observe(lambda change: self.play(change["new"]), names="value")
         self.button.on_click(lambda _: self.restart())
-        title = ipywidgets.HTML(f"<b>Fool the network</b> {escape(against)}. {escape(RULES)}")
+        title = ipywidgets.HTML(
+            f"<b>Fool the network</b> {escape(against)}. {escape(_rules(game))}"
+        )
         row = ipywidgets.Box([self.box, self.button], layout={"flex_flow": "row wrap"})
         self.parts = [title, row, self._said, self._score, self._table]
         self._refresh("")
@@ -120,7 +125,7 @@ class GameBoard:
 
     def restart(self) -> None:
         """Begin a new round against the same network."""
-        self.game = Game(self.game.says)
+        self.game = Game(self.game.says, self.game.shortest)
         self.box.value = ""
         self._refresh("")
 
@@ -130,23 +135,29 @@ class GameBoard:
         self._table.value = table_html(self.game)
 
 
-def fool_the_network(says: Callable[..., float], against: str) -> None:
+def fool_the_network(says: Callable[..., float], against: str, shortest: int = 1) -> None:
     """Show the game.
 
     Args:
-        says: as in ``Game``.
+        says, shortest: as in ``Game``.
         against: which network this is, in a few words.
     """
     if driving():
-        board = GameBoard(Game(says), against)
-        for text in ("()", "([)]", "(x)", "()", "(" * (LONGEST + 1), ""):
+        board = GameBoard(Game(says, shortest), against)
+        for text in ("()" * shortest, "([)]", "(x)", "()", "(" * (LONGEST + 1), ""):
             board.play(text)
         board.restart()
-    board = GameBoard(Game(says), against)
-    words = f"<p><b>Fool the network</b> {escape(against)}. {escape(RULES)}</p>"
-    plain = f"Fool the network {against}. {RULES}\n{RUN_ME}"
+    board = GameBoard(Game(says, shortest), against)
+    rules = _rules(board.game)
+    words = f"<p><b>Fool the network</b> {escape(against)}. {escape(rules)}</p>"
+    plain = f"Fool the network {against}. {rules}\n{RUN_ME}"
     html = f"{words}{table_html(board.game)}<p><i>{RUN_ME}</i></p>"
     show_widget(panel(board.parts), html, mime="text/html", plain=plain)
+
+
+def _rules(game: Game) -> str:
+    """What is told before the first try."""
+    return RULES + f" It has {game.shortest} symbols or more." * (game.shortest > 1)
 
 
 def score_text(game: Game) -> str:

@@ -41,6 +41,20 @@ def test_what_cannot_be_asked_says_so_and_uses_no_try(text, says):
     assert len(game.tried) == 1
 
 
+def test_a_round_may_ask_for_longer_sequences_and_says_so():
+    game = Game(credulous, shortest=6)
+    with pytest.raises(ValueError, match="6 to 40 brackets; these are 5"):
+        game.ask("()()(")
+    assert game.tried == []
+    assert game.ask("()()((").points == 2
+    board = GameBoard(game, "A")
+    assert "6 symbols or more" in board.parts[0].value
+    board.restart()
+    board.play(")")
+    assert "Type 6 to 40" in board.parts[2].value
+    assert "or more" not in GameBoard(Game(credulous), "A").parts[0].value
+
+
 def test_a_round_ends_and_begins_anew():
     board = GameBoard(Game(credulous), "A")
     for n in range(1, 12):

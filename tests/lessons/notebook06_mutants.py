@@ -86,6 +86,7 @@ MUTANTS = [
         "counters",
     ),
     Mutant("counting_network", "three things", "w_hy, 0.5", "w_hy", "in this order"),
+    Mutant("counting_network", "nothing for the bias", ", 0.5", ", None", "b_y is one number"),
     # precision
     Mutant("precision", "recall", "/ said.sum()", "/ truth.sum()", "That is the recall"),
     Mutant(
@@ -99,6 +100,13 @@ MUTANTS = [
     Mutant("precision", "the wrong ones", "said & truth", "said & ~truth", "not balanced"),
     Mutant("precision", "per cent", "float(", "100 * float(", "between 0 and 1"),
     Mutant("precision", "a number", ".sum() / said.sum()", ".sum()", "That is a number of strings"),
+    Mutant(
+        "precision",
+        "rounded",
+        "return float((said & truth).sum() / said.sum())",
+        "return round(float((said & truth).sum() / said.sum()), 2)",
+        "do not round",
+    ),
     # my_rule
     Mutant(
         "my_rule",
@@ -164,6 +172,13 @@ MUTANTS = [
     Mutant("n_stacks", "no full ones", "range(depth + 1)", "range(depth)", "are left out"),
     Mutant(
         "n_stacks", "no empty one", "range(depth + 1)", "range(1, depth + 1)", "empty stack is one"
+    ),
+    Mutant(
+        "n_stacks",
+        "a formula that divides by 0",
+        "sum(colours**height for height in range(depth + 1))",
+        "(colours ** (depth + 1) - 1) // (colours - 1)",
+        "a case of its own",
     ),
     Mutant("n_stacks", "added", "colours**height", "colours * height", "multiplies the number"),
     Mutant("n_stacks", "turned round", "colours**height", "height**colours", "number is the base"),
@@ -249,6 +264,12 @@ REWRITES = [
         elif not stack or stack.pop() + symbol != 9:
             return False
     return not stack""",
+    ),
+    Rewrite(
+        "my_rule",
+        "every pair adds up to 9",
+        """def my_rule(sequence):
+    return sum(sequence) == 9 * len(sequence) // 2""",
     ),
     Rewrite(
         "my_negative",

@@ -102,6 +102,8 @@ def counting_network(trial: Trial) -> None:
         fits = isinstance(value, Tensor) and tuple(value.shape) == shape
         trial.holds(fits and value.is_floating_point(), f"{name} has the shape {shape}", words,
                     got=value)  # fmt: skip
+    number = isinstance(b_y, int | float) or (isinstance(b_y, Tensor) and b_y.numel() == 1)
+    trial.holds(number, "b_y is one number", "b_y is one number, such as 1.0.", got=b_y)
     once, twice = (_state(W_xh, W_hh, steps) for steps in ((1,), (1, 1)))
     again, thrice = (_state(W_xh, W_hh, steps) for steps in ((-1,), (-1, -1)))
     keeps = torch.allclose(twice, 2 * once) and torch.allclose(thrice, 2 * again)
@@ -199,6 +201,10 @@ def precision(trial: Trial) -> None:
         (
             lambda said, truth: int((said & truth).sum()),
             "That is a number of strings; which share of the accepted ones is it?",
+        ),
+        (
+            lambda said, truth: round(_precision(said, truth), 2),
+            "This is right up to two digits: do not round.",
         ),
     ]
     said = torch.tensor([True, True, True, True, False, False, False, False, False, False])
@@ -320,6 +326,11 @@ def n_stacks(trial: Trial) -> None:
     trial.agrees(_number(trial, _n_stacks), 3, 3, rule="by hand", **look)
     for colours, depth in ((5, 1), (2, 2), (5, 4), (1, 6)):
         rule = "it is right for other numbers"
+        if colours == 1:  # where a closed formula divides by 0
+            look["hint"] = (
+                "How many stacks are there in one colour? A formula that divides by colours - 1 "
+                f"needs a case of its own there. {where}"
+            )
         trial.agrees(_number(trial, _n_stacks), colours, depth, rule=rule, **look)
 
 
