@@ -2,15 +2,18 @@
 
     python benchmarks/recurrent_study.py recall LSTM 50 0.003 0     kind, delay, learning rate, seed
     python benchmarks/recurrent_study.py longer LSTM 20 0.003 0     the same with 3,000 updates
-    python benchmarks/recurrent_study.py sgd Elman 20 0.3 0         the same without Adam
+    python benchmarks/recurrent_study.py readout Elman 20 0.01 0    another draw of the read-out
+    python benchmarks/recurrent_study.py sgd Elman 20 0.3 0         plain gradient descent, no Adam
+    python benchmarks/recurrent_study.py unit Elman 20 0.01 0       the gradient divided by its norm
+    python benchmarks/recurrent_study.py sign Elman 20 0.01 0       each number divided by its size
     python benchmarks/recurrent_study.py cut Elman 20 5 0.01 0      kind, delay, reach, rate, seed
-    python benchmarks/recurrent_study.py text 16 carried 0          window, state, seed
+    python benchmarks/recurrent_study.py text 16 carried 0 0.005    window, state, seed (and rate)
     python benchmarks/recurrent_study.py schedule linear 0          how the true share decays, seed
     python benchmarks/recurrent_study.py all [SECONDS]              every row that is missing
 
 Each call is one training (some seconds to a minute on one core) and adds a row to
 benchmarks/results/recurrent_study.json; rows that are there are not computed again. ``recall`` is
-tried with both ``RATES`` at each delay, and at a delay of 20 with the rates beyond.
+tried with all ``RATES`` of its delay.
 """
 
 from __future__ import annotations
@@ -35,11 +38,20 @@ from helpers.inference.sampling import sample
 RESULTS = Path(__file__).parent / "results" / "recurrent_study.json"
 KINDS = ("Elman", "LSTM", "LSTM, forget bias 3")
 SEEDS = {5: 5, 10: 5, 20: 5, 50: 3, 100: 3}  # of each delay
-RATES, BEYOND, BEYOND_DELAY, BEYOND_SEEDS = (0.003, 0.01), (0.001, 0.03), 20, 2
+FEW, MANY = (0.003, 0.01), (0.001, 0.003, 0.01, 0.03)
+RATES = {5: FEW, 10: FEW, 20: MANY, 50: MANY, 100: MANY}  # learning rates tried at each delay
+BIAS_1, BIAS_1_SEEDS, ONE_DELAY = "LSTM, forget bias 1", 3, 20
+READOUT_RATE, READOUT_SEEDS = 0.01, 10
 RECALL_STEPS, BATCH, HIDDEN = 1000, 32, 32
-SGD_RATES, SGD_SEEDS = (0.03, 0.1, 0.3, 1.0), 2
-LONGER_STEPS, LONGER_DELAY, LONGER_SEEDS = 3000, 20, 2
-CUTS, CUT_DELAY, CUT_SEEDS = (5, 10, 15, 21), 20, 3
+PLAIN_SEEDS = 2
+PLAIN = {  # rules of descent without Adam, and their rates
+    "sgd": (0.03, 0.1, 0.3, 1.0, 3.0, 10.0),
+    "unit": (0.001, 0.01, 0.1),
+    "sign": (0.001, 0.003, 0.01),
+}
+LONGER_STEPS, LONGER_RATES, LONGER_SEEDS = 3000, (0.001, 0.003), 2
+CUTS, CUT_RATE, CUT_SEEDS = (5, 10, 15, 21), 0.01, 3
+TEXT_RATE, OTHER_TEXT_RATE = 3e-3, 5e-3
 TEXT_WINDOWS, TEXT_SEEDS, TEXT_TOKENS = (4, 16, 64), 2, 700 * 32 * 64
 SCHEDULES, SCHEDULE_SEEDS, SCHEDULE_STEPS = ("true", "tenth", "half", "linear", "sigmoid"), 5, 600
 
@@ -61,23 +73,25 @@ def all_keys() -> Iterator[str]:
     """The key of every row, in order."""
     for delay, seeds in SEEDS.items():
         for kind in KINDS:
-            for rate in RATES:
+            for rate in RATES[delay]:
                 for seed in range(seeds):
                     yield f"recall {kind} {delay} {rate} {seed}"
-    for kind in KINDS:
-        for rate in BEYOND:
-            for seed in range(BEYOND_SEEDS):
-                yield f"recall {kind} {BEYOND_DELAY} {rate} {seed}"
+    for rate in MANY:
+        for seed in range(BIAS_1_SEEDS):
+            yield f"recall {BIAS_1} {ONE_DELAY} {rate} {seed}"
+    for seed in range(READOUT_SEEDS):
+        yield f"readout Elman {ONE_DELAY} {READOUT_RATE} {seed}"
     for seed in range(LONGER_SEEDS):
-        for rate in (BEYOND[0], RATES[0]):
-            yield f"longer LSTM {LONGER_DELAY} {rate} {seed}"
-    for rate in SGD_RATES:
-        for seed in range(SGD_SEEDS):
-            yield f"sgd Elman {BEYOND_DELAY} {rate} {seed}"
+        for rate in LONGER_RATES:
+            yield f"longer LSTM {ONE_DELAY} {rate} {seed}"
+    for rule, rates in PLAIN.items():
+        for rate in rates:
+            for seed in range(PLAIN_SEEDS):
+                yield f"{rule} Elman {ONE_DELAY} {rate} {seed}"
     for kind in (KINDS[0], KINDS[2]):
         for cut in CUTS:
             for seed in range(CUT_SEEDS):
-                yield f"cut {kind} {CUT_DELAY} {cut} {RATES[1]} {seed}"
+                yield f"cut {kind} {ONE_DELAY} {cut} {CUT_RATE} {seed}"
     for schedule in SCHEDULES:
         for seed in range(SCHEDULE_SEEDS):
             yield f"schedule {schedule} {seed}"
@@ -85,6 +99,8 @@ def all_keys() -> Iterator[str]:
         for state in ("carried", "zeros"):
             for seed in range(TEXT_SEEDS):
                 yield f"text {window} {state} {seed}"
+    for state in ("carried", "zeros"):
+        yield f"text {TEXT_WINDOWS[-1]} {state} 0 {OTHER_TEXT_RATE}"
 
 
 def add(key: str) -> None:
@@ -92,16 +108,18 @@ def add(key: str) -> None:
     if key in stored():
         return
     name, *rest = key.split(" ")
-    after_kind = {"recall": 3, "longer": 3, "sgd": 3, "cut": 4}
+    after_kind = {"recall": 3, "longer": 3, "readout": 3, "cut": 4} | dict.fromkeys(PLAIN, 3)
     began = time.perf_counter()
     if name in after_kind:
         numbers = rest[-after_kind[name] :]  # the name of a kind may hold blanks
         kind, rate, seed = " ".join(rest[: -len(numbers)]), float(numbers[-2]), int(numbers[-1])
         cut = int(numbers[1]) if name == "cut" else None
         most = LONGER_STEPS if name == "longer" else RECALL_STEPS
-        row = recall_row(kind, int(numbers[0]), seed, rate, cut, most, plain=name == "sgd")
+        rule = name if name in PLAIN else "Adam"
+        row = recall_row(kind, int(numbers[0]), seed, rate, cut, most, rule, name == "readout")
     elif name == "text":
-        row = text_row(int(rest[0]), rest[1] == "carried", int(rest[2]))
+        rate = float(rest[3]) if len(rest) > 3 else TEXT_RATE
+        row = text_row(int(rest[0]), rest[1] == "carried", int(rest[2]), rate)
     else:
         row = schedule_row(rest[0], int(rest[1]))
     row["seconds"] = round(time.perf_counter() - began, 1)
@@ -129,7 +147,7 @@ class Recaller(nn.Module):
     """Reads one-hot symbols, answers from the last hidden state; may cut the gradient off.
 
     Args:
-        kind: one of ``KINDS``.
+        kind: "Elman", "LSTM" or "LSTM, forget bias B" with a number B.
         cut: the gradient goes back this many steps only; through all of them, if left out.
     """
 
@@ -138,9 +156,9 @@ class Recaller(nn.Module):
         self.cut = cut
         self.rnn = (nn.RNN if kind == "Elman" else nn.LSTM)(9, HIDDEN, batch_first=True)
         self.out = nn.Linear(HIDDEN, 4)
-        if kind == KINDS[2]:
+        if "forget bias" in kind:
             with torch.no_grad():
-                self.rnn.bias_ih_l0[HIDDEN : 2 * HIDDEN] = 3.0
+                self.rnn.bias_ih_l0[HIDDEN : 2 * HIDDEN] = float(kind.split(" ")[-1])
                 self.rnn.bias_hh_l0[HIDDEN : 2 * HIDDEN] = 0.0
 
     def forward(self, tokens: Tensor) -> Tensor:
@@ -161,23 +179,33 @@ def recall_row(
     rate: float,
     cut: int | None = None,
     most: int = RECALL_STEPS,
-    plain: bool = False,
+    rule: str = "Adam",
+    other_readout: bool = False,
 ) -> dict[str, float]:
     """Train until 20 losses in a row are below 0.01 nats, for ``most`` updates at most.
 
-    With Adam; or ``plain``, with plain gradient descent.
+    With Adam, or a rule of ``PLAIN``: plain gradient descent (``sgd``), with the whole gradient
+    divided by its norm (``unit``), or with each number divided by its own size (``sign``). With
+    ``other_readout`` the recurrent weights stay the seed's, and the read-out is drawn anew.
     """
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
     model = Recaller(kind, cut)
-    optimizer = (torch.optim.SGD if plain else torch.optim.Adam)(model.parameters(), lr=rate)
+    if other_readout:
+        model.out = nn.Linear(HIDDEN, 4)
+    optimizer = (torch.optim.Adam if rule == "Adam" else torch.optim.SGD)(
+        model.parameters(), lr=rate
+    )
     losses: list[float] = []
     while len(losses) < most and not (len(losses) >= 20 and max(losses[-20:]) < 0.01):
         tokens, answer = recall_batch(delay, BATCH, generator)
         loss = F.cross_entropy(model(tokens), answer)
         optimizer.zero_grad()
         loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        norm = nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        for p in model.parameters() if rule in ("unit", "sign") else ():
+            if p.grad is not None:
+                p.grad = p.grad.sign() if rule == "sign" else p.grad / norm.clamp(max=1.0)
         optimizer.step()
         losses.append(loss.item())
     tokens, answer = recall_batch(delay, 2000, torch.Generator().manual_seed(10**6))
@@ -201,7 +229,7 @@ class CharRNN(nn.Module):
         return self.W_hy(h), state
 
 
-def text_row(window: int, carried: bool, seed: int) -> dict[str, float]:
+def text_row(window: int, carried: bool, seed: int, rate: float = TEXT_RATE) -> dict[str, float]:
     """Train on rows of text, the gradient cut at each window; score the validation tales.
 
     Each of 32 rows reads its own stretch of the text from left to right. Per update a window of
@@ -215,12 +243,12 @@ def text_row(window: int, carried: bool, seed: int) -> dict[str, float]:
     rows, steps = 32 * 64 // window, TEXT_TOKENS // (32 * 64)
     begins = torch.randint(len(train) - 1, (rows,), generator=torch.Generator().manual_seed(seed))
     model = CharRNN(tokenizer.vocab_size)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, weight_decay=0.01)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.01)
     state = None
     for step in range(steps):
         at = (begins[:, None] + step * window + torch.arange(window + 1)) % len(train)
         tokens = train[at]
-        optimizer.param_groups[0]["lr"] = 3e-3 * min((step + 1) / 50, 1 - step / steps)
+        optimizer.param_groups[0]["lr"] = rate * min((step + 1) / 50, 1 - step / steps)
         scores, after = model.read(tokens[:, :-1], state)
         loss = F.cross_entropy(scores.flatten(0, 1), tokens[:, 1:].flatten())
         optimizer.zero_grad()

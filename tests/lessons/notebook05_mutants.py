@@ -27,6 +27,9 @@ MUTANTS = [
     Mutant("elman_step", "linear", "torch.tanh(", "(", "tanh is missing"),
     Mutant("elman_step", "not transposed", "h @ W_hh.T", "h @ W_hh", "transposed matrix"),
     Mutant("elman_step", "no bias", " + b", "", "bias b is missing"),
+    Mutant(
+        "elman_step", "bias outside", "x @ W_xh.T + b)", "x @ W_xh.T) + b", "stands inside tanh"
+    ),
     Mutant("elman_step", "no memory", "h @ W_hh.T + ", "", "no memory"),
     Mutant("elman_step", "reads nothing", "x @ W_xh.T + ", "", "x, is not used"),
     Mutant("elman_step", "ReLU", "torch.tanh", "torch.relu", "network with ReLU"),
@@ -70,6 +73,13 @@ MUTANTS = [
     ),
     Mutant("bptt", "swapped", "return dW_hh, dW_xh", "return dW_xh, dW_hh", "dW_hh comes first"),
     Mutant("bptt", "forwards", "range(T, 0, -1)", "range(1, T + 1)", "from the last step to"),
+    Mutant(
+        "bptt",
+        "single precision",
+        "torch.zeros_like(h[0])",
+        "torch.zeros(len(W_hh))",
+        "Begin with doubles",
+    ),
     # products
     Mutant("products", "turned", "return found", "return found[::-1]", "nearest comes first"),
     Mutant("products", "without 1", "return found", "return found[1:]", "which is 1"),
@@ -87,18 +97,18 @@ MUTANTS = [
     Mutant(
         "clip",
         "each by itself",
-        "[g * min(1.0, bound / norm) for g in gradients]",
-        "[g * min(1.0, bound / float(g.norm())) for g in gradients]",
+        "g * factor",
+        "g * min(1.0, bound / float(g.norm()))",
         "cut by itself",
     ),
     Mutant(
         "clip",
         "numbers cut",
-        "g * min(1.0, bound / norm)",
+        "g * factor",
         "g.clamp(-bound, bound)",
         "Single numbers are cut",
     ),
-    Mutant("clip", "always", "min(1.0, bound / norm)", "(bound / norm)", "must stay as it is"),
+    Mutant("clip", "always", " if norm > bound else 1.0", "", "must stay as it is"),
     Mutant("clip", "no root", " ** 0.5", "", "the norm is its root"),
     Mutant(
         "clip",
@@ -108,12 +118,12 @@ MUTANTS = [
         "squares do",
     ),
     Mutant("clip", "to one", "bound / norm", "1 / norm", "shall be cut to bound"),
-    Mutant("clip", "turned", "bound / norm", "norm / bound", "Nothing is scaled"),
+    Mutant("clip", "turned", "norm > bound", "norm < bound", "Nothing is scaled"),
     Mutant(
         "clip",
         "in place",
-        "    return [g * min(1.0, bound / norm) for g in gradients]",
-        "    for g in gradients:\n        g *= min(1.0, bound / norm)\n    return gradients",
+        "    return [g * factor for g in gradients]",
+        "    for g in gradients:\n        g *= factor\n    return gradients",
         "changed in place",
     ),
     # generate
@@ -140,6 +150,13 @@ MUTANTS = [
         "state, written = first, None, [first]",
         "leave it out",
     ),
+    Mutant(
+        "generate",
+        "reads all again",
+        "read(torch.tensor([[token]]), state)",
+        "read(torch.tensor([[first, *written]]), state)",
+        "are read again",
+    ),
     Mutant("generate", "own chance", ", generator=generator", "", "comes from the generator"),
     Mutant("generate", "nothing", "return written", "print(written)", "Hand back a list"),
     # next_inputs
@@ -153,6 +170,13 @@ MUTANTS = [
         "torch.where(coins < epsilon, true, own)",
         "own",
         "reads its own symbol",
+    ),
+    Mutant(
+        "next_inputs",
+        "coins of its own",
+        "coins < epsilon",
+        "torch.rand(len(coins)) < epsilon",
+        "Use the coins",
     ),
     Mutant(
         "next_inputs",
@@ -216,6 +240,15 @@ def products(w, h):
         result += [result[-1] * (w - w * h[t] * h[t])]
         t -= 1
     return result
+""",
+    ),
+    Rewrite(
+        "products",
+        "an array",
+        """
+def products(w, h):
+    factors = w * (1 - np.array(h[:0:-1]) ** 2)
+    return np.concatenate([[1.0], np.cumprod(factors)])
 """,
     ),
     Rewrite(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -89,6 +90,10 @@ def elman_step(trial: Trial) -> None:
             "The bias b is missing.",
         ),
         (
+            lambda h, x, W_hh, W_xh, b: torch.tanh(h @ W_hh.T + x @ W_xh.T) + b,
+            "The bias b stands inside tanh, with the other two.",
+        ),
+        (
             lambda h, x, W_hh, W_xh, b: torch.tanh(x @ W_xh.T + b),
             "The old state h is not used: this network would have no memory.",
         ),
@@ -144,7 +149,8 @@ def bptt(trial: Trial) -> None:
     where = see(5, "Backpropagation through time")
     hint = (
         "Go from the last step to the first. delta is (what comes from this step's own loss + what "
-        f"comes back from the step after) times the slope of tanh. {where}"
+        f"comes back from the step after) times the slope of tanh. Begin with doubles, "
+        f"torch.zeros_like(h[0]) and torch.zeros_like(W_hh). {where}"
     )
 
     def slip(name: str, words: str) -> Slip:
@@ -231,6 +237,13 @@ def products(trial: Trial) -> None:
         ),
     ]
     look = {"hint": hint, "slips": slips}
+    answer = trial.answer
+
+    def as_list(w: float, h: Sequence[float]) -> object:
+        found = answer(w, h)
+        return found.tolist() if isinstance(found, np.ndarray) else found
+
+    trial.answer = as_list  # an array does as well
     trial.agrees(_products, 2.0, [0.0, 0.5, 0.1], rule="two steps, by hand", **look)
     trial.agrees(_products, 2.0, [0.3], rule="no step at all", hint=hint, slips=slips)
     h = trial.normal(6).tanh().tolist()
@@ -239,7 +252,8 @@ def products(trial: Trial) -> None:
 
 def _clip(gradients: Sequence[Tensor], bound: float) -> list[Tensor]:
     norm = sum(float((g**2).sum()) for g in gradients) ** 0.5
-    return [g * min(1.0, bound / norm) for g in gradients]
+    factor = bound / norm if norm > bound else 1.0
+    return [g * factor for g in gradients]
 
 
 @turns.task(_clip)
@@ -303,11 +317,12 @@ def _generate(read: Read, first: int, length: int, generator: torch.Generator) -
 
 
 def _reader(rows: list[list[float]]) -> Read:
-    """A network whose scores are the next of the rows at each step: its state counts them."""
+    """A network whose scores are the row of the last token read: its state counts them."""
 
     def read(tokens: Tensor, state: object = None) -> tuple[Tensor, object]:
         step = 0 if state is None else int(state)  # type: ignore[call-overload]
-        return torch.tensor(rows[step % len(rows)]).view(1, 1, -1), torch.tensor(step + 1)
+        row = torch.tensor(rows[(step + tokens.shape[1] - 1) % len(rows)])
+        return row.view(1, 1, -1), torch.tensor(step + tokens.shape[1])
 
     return read
 
@@ -345,7 +360,22 @@ def generate(trial: Trial) -> None:
 
     again = "What was drawn must be read in the next step: token becomes what was drawn."
     say("it reads what it has written", _follower(), 2, 6, again, [3, 4, 0, 1, 2, 3])
+    counts: list[int] = []
+
+    def noting(tokens: Tensor, state: object = None) -> tuple[Tensor, object]:
+        counts.append(0 if state is None else tokens.shape[1])
+        return _reader(sure)(tokens, state)
+
     sure = [[0.0 if i == k else -1e4 for i in range(4)] for k in (3, 1, 0, 2)]
+    trial.call(noting, 0, 4, torch.Generator().manual_seed(0), given="a network", hint=hint)
+    trial.holds(
+        max(counts) <= 1,
+        "nothing is read twice",
+        "Symbols are read again, but the state has read them already: hand over the last one only.",
+        given="length = 4",
+        got=f"{max(counts)} tokens at once beside a state",
+        expected="one token beside a state",
+    )
     lost = "The state is lost: hand the one that read gave back to read in the next step."
     say("it keeps the state", _reader(sure), 0, 4, lost, [3, 1, 0, 2])
     odds = _reader([[math.log(p) for p in (0.6, 0.3, 0.1)]])
@@ -402,6 +432,14 @@ def next_inputs(trial: Trial) -> None:
     look = {"hint": hint, "slips": slips}
     true, own = torch.tensor([0, 1, 2, 3]), torch.tensor([4, 5, 6, 7])
     coins = torch.tensor([0.1, 0.8, 0.3, 0.6])
+    many = torch.arange(40), torch.arange(40, 80), 0.5, torch.arange(40) / 40
+    first, again = (trial.call(*many, given="40 rows", hint=hint) for _ in range(2))
+    trial.holds(
+        str(first) == str(again),
+        "the same coins, the same inputs",
+        "Use the coins that are handed in; no new ones are tossed.",
+        given="the same 40 coins twice",
+    )
     trial.agrees(_next_inputs, true, own, 0.5, coins, rule="a coin for each row", **look)
     trial.agrees(_next_inputs, true, own, 1.0, coins, rule="epsilon 1: the true ones", **look)
     trial.agrees(_next_inputs, true, own, 0.0, coins, rule="epsilon 0: the own ones", **look)
