@@ -6,6 +6,8 @@
     python benchmarks/gates_study.py speed            milliseconds a step of the language models
     python benchmarks/gates_study.py text LSTM        the tales: rates on one seed, then three seeds
     python benchmarks/gates_study.py quarter          the LSTM with a quarter of its steps
+    python benchmarks/gates_study.py equal GRU        a network with as many steps as the LSTM
+    python benchmarks/gates_study.py kernel           milliseconds a step without oneDNN
     python benchmarks/gates_study.py all              whatever is missing
 
 Each call takes a quarter of a minute to two minutes on one core and adds its rows to
@@ -19,6 +21,7 @@ import argparse
 import json
 import statistics
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import torch
@@ -46,8 +49,9 @@ BLOCKS = {"Elman, tanh": 1, "Elman, ReLU": 1, "gated": 2, "GRU": 3, "LSTM": 4}
 
 # Recall: one of eight symbols, then others that do not matter, then a sign that asks for the first.
 RECALL = {"symbols": 8, "hidden": 32, "batch": 32, "steps": 400, "delays": [10, 30, 100, 200]}
-RECALL_RATES, RECALL_SEEDS = (3e-4, 1e-3, 3e-3, 1e-2), 3
-REMEMBERERS = [("Elman, tanh", 0), ("GRU", 3), *(("LSTM", bias) for bias in (0, 1, 3, 5))]
+RECALL_RATES, RECALL_SEEDS = (3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 9e-2), 3
+REMEMBERERS = [("Elman, tanh", 0), ("gated", 0), ("gated", 3), ("GRU", 0), ("GRU", 3)]
+REMEMBERERS += [("LSTM", bias) for bias in (0, 1, 3, 5)]
 
 # The tales, character by character, in equal time.
 TEXT = {"embedding": 32, "batch": 16, "window": 64, "seconds": 10}
@@ -253,6 +257,7 @@ def recall(kind: str, bias: float, known: list[dict]) -> list[dict]:
     """For each delay choose the rate on another seed, then train on several.
 
     Where the best rate is at the edge of those tried, one more beyond it is tried, twice at most.
+    A run that makes no error twice in a row ends there, so an error of 0 means "was learned".
 
     Args:
         known: rows of this network from an earlier call.
@@ -261,7 +266,9 @@ def recall(kind: str, bias: float, known: list[dict]) -> list[dict]:
     for delay in RECALL["delays"]:
         done = [row for row in known if row["delay"] == delay]
         tuning = [row for row in done if row["seed"] == TUNING_SEED]
-        tuning = tuning or [remember(kind, bias, delay, r, TUNING_SEED) for r in RECALL_RATES]
+        there = {row["rate"] for row in tuning}
+        missing = [rate for rate in RECALL_RATES if rate not in there]
+        tuning += [remember(kind, bias, delay, rate, TUNING_SEED) for rate in missing]
         for _ in range(2):
             tried = sorted(row["rate"] for row in tuning)
             best = soonest(tuning)
@@ -337,18 +344,35 @@ def bits(model: Writer, text: Tensor) -> float:
     return float(F.cross_entropy(model(text[None, :-1])[0], text[1:])) / 0.6931471805599453
 
 
-def speed() -> list[dict]:
-    """Milliseconds of processor time a step, in turns on one core; the median of the turns."""
-    ids, V = tales()
-    seconds: dict[str, list[float]] = {kind: [] for kind in WRITERS}
+def seconds_a_step(kinds: Iterable[str], ids: dict, V: int) -> dict[str, float]:
+    """Processor time of a step, in turns on one core; the median of the turns."""
+    seconds: dict[str, list[float]] = {kind: [] for kind in kinds}
     for _ in range(7):
         for kind, times in seconds.items():
             began = time.process_time()
             write(kind, 1e-3, 0, 15, ids, V)
             times.append((time.process_time() - began) / 15)
+    return {kind: statistics.median(times) for kind, times in seconds.items()}
+
+
+def kernel() -> list[dict]:
+    """A step with and without the library oneDNN, which has a kernel for LSTMs."""
+    ids, V = tales()
     rows = []
-    for kind, times in seconds.items():
-        step = statistics.median(times)
+    for on in (True, False):
+        with torch.backends.mkldnn.flags(enabled=on):
+            steps = seconds_a_step(("Elman", "GRU", "LSTM"), ids, V)
+        for kind, step in steps.items():
+            row = {"task": "kernel", "network": kind, "oneDNN": on}
+            rows.append(row | {"milliseconds": round(1000 * step, 2)})
+    return rows
+
+
+def speed() -> list[dict]:
+    """Milliseconds a step, how many steps fit into the time, and n-gram models to compare with."""
+    ids, V = tales()
+    rows = []
+    for kind, step in seconds_a_step(WRITERS, ids, V).items():
         weights = sum(p.numel() for p in Writer(kind, V).reader.layer.parameters())
         rows.append({"task": "speed", "network": kind, "milliseconds": round(1000 * step, 2),
                      "steps": round(TEXT["seconds"] / step), "weights": weights})  # fmt: skip
@@ -399,6 +423,8 @@ def compute(task: str, words: list[str]) -> None:
     began = time.perf_counter()
     if task == "speed":
         new = [] if rows else speed()
+    elif task == "kernel":
+        new = [] if rows else kernel()
     elif task == "counting":
         new = [] if any(r["network"] == words[0] for r in rows) else counting(words[0])
     elif task == "recall":
@@ -414,6 +440,14 @@ def compute(task: str, words: list[str]) -> None:
             best = min(tuned, key=lambda r: r["validation"])["rate"]
             new = tuned + text("LSTM", [best], list(range(TEXT_SEEDS)), steps // 4)
         new = [row | {"task": "quarter"} for row in new]
+    elif task == "equal":  # the steps of the LSTM, however long they take
+        steps = next(r["steps"] for r in load() if (r["task"], r["network"]) == ("speed", "LSTM"))
+        new = []
+        if not any(r["network"] == words[0] for r in rows):
+            tuned = text(words[0], list(TEXT_RATES), [TUNING_SEED], steps)
+            best = min(tuned, key=lambda r: r["validation"])["rate"]
+            new = tuned + text(words[0], [best], list(range(TEXT_SEEDS)), steps)
+        new = [row | {"task": "equal"} for row in new]
     elif task == "longer":
         kind, bias = words[0], float(words[1])
         done = any((r["network"], r["bias"]) == (kind, bias) for r in rows)
@@ -438,9 +472,8 @@ def compute(task: str, words: list[str]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "task", choices=["counting", "recall", "longer", "speed", "text", "quarter", "all"]
-    )
+    tasks = ["counting", "recall", "longer", "speed", "text", "quarter", "equal", "kernel", "all"]
+    parser.add_argument("task", choices=tasks)
     parser.add_argument("words", nargs="*", help="the network, and for recall its bias")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
@@ -457,6 +490,9 @@ def main() -> None:
     for kind in WRITERS:
         compute("text", [kind])
     compute("quarter", [])
+    for kind in ("Elman, wide", "GRU"):
+        compute("equal", [kind])
+    compute("kernel", [])
 
 
 if __name__ == "__main__":

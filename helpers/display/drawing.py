@@ -350,6 +350,24 @@ class Drawing:
             middle = len(ends) // 2
             self._label(ends[middle - 1], ends[middle], label, 0.0, 0.5)
 
+    def joint(self, x: float, y: float) -> None:
+        """A dot where wires meet, to say that they are joined."""
+        self.ax.add_patch(Circle((x, y), 0.055, fc=INK, ec=INK, lw=0, zorder=2.6))
+        self._reach(x, y)
+
+    def hop(self, x: float, y: float, radius: float = 0.11) -> None:
+        """A bow at the crossing of an upright wire and a level one, to say that they do not join.
+
+        Both wires must have been drawn.
+        """
+        look = {"linestyle": "-", "marker": "", "solid_capstyle": "butt"}
+        self.ax.plot([x, x], [y - radius, y + radius], color=WHITE, lw=4.5, zorder=2.2, **look)
+        self.ax.plot([x - radius, x + radius], [y, y], color=INK, lw=1.6, zorder=2.3, **look)
+        angle = np.linspace(-np.pi / 2, np.pi / 2, 30)
+        bow = x + radius * np.cos(angle), y + radius * np.sin(angle)
+        self.ax.plot(*bow, color=INK, lw=1.6, zorder=2.4, **look)
+        self._reach(x + radius, y + radius)
+
     def frame(self, names: str, label: str = "", *, colour: str = GREY, pad: float = 0.2) -> None:
         """A dashed frame around some nodes ("a b c"), with words at its upper left corner."""
         nodes = self._some(names)

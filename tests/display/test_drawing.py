@@ -9,13 +9,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 import torch
+from matplotlib.colors import to_rgba
 from matplotlib.patches import FancyArrowPatch
 from PIL import Image
 
 from helpers.display import drawing
 from helpers.display.drawing import HEIGHT, MARGIN, MAX_SIZE, Drawing, Node, animate, words_width
 from helpers.display.figures import DPI, figure_output, show
-from helpers.display.palette import FRAME, PALEST_BLUE, VERMILION
+from helpers.display.palette import FRAME, INK, PALEST_BLUE, VERMILION, WHITE
 from helpers.display.plotting import colours_of, course_style
 from staff.notebooks.lesson_rules import FRAME as TIGHT
 from tests.display.example_drawings import EXAMPLES, growing_cache, queries_keys_values
@@ -281,6 +282,27 @@ def test_frames_and_braces_hold_their_nodes():
     assert max(below.get_ydata()) < -HEIGHT / 2
     assert min(above.get_ydata()) > 1 + HEIGHT / 2
     assert words(d) == ["a", "b", "one block", "both", "one"]
+
+
+def test_a_dot_joins_wires_and_a_bow_crosses_them():
+    d = Drawing()
+    d.path([(0, 1), (2, 1)], kind="--")
+    d.path([(1, 0), (1, 2)], kind="--")
+    d.joint(0.5, 1)
+    dot = d.ax.patches[-1]
+    assert dot.center == (0.5, 1)
+    assert dot.get_facecolor() == to_rgba(INK)
+    drawn = len(d.ax.lines)
+    d.hop(1, 1, radius=0.2)
+    gap, level, bow = d.ax.lines[drawn:]
+    assert gap.get_color() == WHITE
+    assert gap.get_zorder() < level.get_zorder()
+    assert set(gap.get_xdata()) == {1}
+    assert set(level.get_ydata()) == {1}
+    x, y = bow.get_data()
+    assert (x[0], x[-1]) == pytest.approx((1, 1))
+    assert max(x) == pytest.approx(1.2, abs=0.01)
+    assert (min(y), max(y)) == pytest.approx((0.8, 1.2))
 
 
 @pytest.mark.parametrize(

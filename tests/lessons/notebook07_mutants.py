@@ -55,12 +55,21 @@ MUTANTS = [
         "bracket",
     ),
     Mutant("gru_cell", "resets all", "from_x + r * from_h", "r * (from_x + from_h)", "not on what"),
+    Mutant("gru_cell", "W_hh as it is", 'p["W_hh"].T', 'p["W_hh"]', "transposed, too"),
     Mutant("gru_cell", "no reset", "r * from_h", "from_h", "does not act yet"),
     Mutant("gru_cell", "roles", MIX, "(1 - z) * h + z * candidate", "changed roles"),
     # lstm_cell
     Mutant("lstm_cell", "order", SHOWN, "C, o * torch.tanh(C)", "order is h first"),
     Mutant("lstm_cell", "f and i", ADD, "C = i * C + f * candidate", "f and i have changed"),
     Mutant("lstm_cell", "no tanh", SHOWN, "o * C, C", "h lacks the tanh"),
+    Mutant("lstm_cell", "sigmoid shown", SHOWN, "o * torch.sigmoid(C), C", "not its sigmoid"),
+    Mutant(
+        "lstm_cell",
+        "reads C",
+        "    f = torch.sigmoid(",
+        "    h = C\n    f = torch.sigmoid(",
+        "not the cell state",
+    ),
     Mutant("lstm_cell", "no output gate", SHOWN, "torch.tanh(C), C", "output gate o"),
     Mutant("lstm_cell", "one comes back", SHOWN, "o * torch.tanh(C)", "Two tensors"),
     Mutant("lstm_cell", "no input gate", ADD, "C = f * C + candidate", "input gate i"),
@@ -83,6 +92,7 @@ MUTANTS = [
     # counter
     Mutant("counter", "half open", '"f": (20, 20)', '"f": (0, 0)', "large"),
     Mutant("counter", "a little", '"f": (20, 20)', '"f": (4, 4)', "lose nothing"),
+    Mutant("counter", "nearly", '"f": (20, 20)', '"f": (9, 9)', "lose nothing"),
     Mutant("counter", "half in", '"i": (20, 20)', '"i": (0, 0)', "one half"),
     Mutant("counter", "one", '"C": (20, -20)', '"C": (1, -1)', "0.76"),
     Mutant("counter", "up only", '"C": (20, -20)', '"C": (20, 20)', "-1"),
@@ -100,6 +110,7 @@ MUTANTS = [
     Mutant("share_won", "turned", "a < b", "a > b", "*lower*"),
     Mutant("share_won", "no ties", " + (a == b) / 2", "", "one half"),
     Mutant("share_won", "number", " / (len(first) * len(second))", "", "divide by"),
+    Mutant("share_won", "per cent", "return won", "return 100 * won", "per cent"),
     Mutant("share_won", "one length", "(len(first) * len(second))", "len(first)", "pairs"),
 ]
 
@@ -159,6 +170,16 @@ def lstm_cell(p, x, h, C):
     kept = gates["f"].sigmoid() * C
     new = kept + gates["i"].sigmoid() * gates["C"].tanh()
     return new.tanh() * gates["o"].sigmoid(), new
+""",
+    ),
+    Rewrite(
+        "lstm_cell",
+        "a list",
+        """
+def lstm_cell(p, x, h, C):
+    f, i, o = (torch.sigmoid(affine(p, gate, x, h)) for gate in "fio")
+    C = f * C + i * torch.tanh(affine(p, "C", x, h))
+    return [o * torch.tanh(C), C]
 """,
     ),
     Rewrite(

@@ -260,6 +260,15 @@ def gru_cell(trial: Trial) -> None:
             "z and 1 - z have changed roles: z keeps the old state.",
         ),
         (
+            _other_gru(lambda p, a, W, r, h: a + r * (h @ W.mT + p["b_hh"])),
+            "W_hh has to be transposed, too: h @ W_hh.T. Nothing complains, because it is square.",
+        ),
+        (
+            _other_gru(lambda p, a, W, r, h: r * (a + h @ W)),
+            "r acts on what comes from the old state only, not on what comes from x; and b_hh is "
+            "missing.",
+        ),
+        (
             lambda p, x, h: _other_gated(torch.tanh)(p, x, h),
             "This is the gated cell with a tanh: the reset gate is missing.",
         ),
@@ -340,6 +349,26 @@ def lstm_cell(trial: Trial) -> None:
             "That couples the gates, as in a GRU: here i is a gate of its own.",
         ),
         (
+            _shown(lambda o, C, old: o * torch.sigmoid(C)),
+            "What is shown is the tanh of C, not its sigmoid.",
+        ),
+        (
+            lambda p, x, h, C: _ends(
+                *(torch.sigmoid(_affine(p, gate, x, C)) for gate in "fio"),
+                _affine(p, "C", x, C),
+                C,
+            ),
+            "The gates read the old hidden state h, not the cell state C.",
+        ),
+        (
+            lambda p, x, h, C: _ends(
+                *(torch.sigmoid(_affine(p, gate, x, C)) for gate in "fio"),
+                _affine(p, "C", x, h),
+                C,
+            ),
+            "The gates read the old hidden state h, not the cell state C.",
+        ),
+        (
             lambda *given: _lstm(*given)[0],
             "Two tensors come back, h and C: the next step needs both.",
         ),
@@ -363,7 +392,8 @@ def counter(trial: Trial) -> None:
         trial.holds(
             _is_pair(pair),
             "a pair of numbers for each of f, i, C and o",
-            "Give two numbers for each: what goes into it when an a is read, and when a b is read.",
+            "Give two numbers for each, without tensors: what goes into it when an a is read, and "
+            "when a b is read.",
             got={name: pair},
         )
     f, i = (torch.sigmoid(torch.tensor(got[gate], dtype=torch.double)) for gate in "fi")
@@ -375,7 +405,7 @@ def counter(trial: Trial) -> None:
         "the forget gate keeps the count",
         f"The sigmoid of f must be so near 1 that {STEPS} steps lose nothing: give it a large "
         f"number, for both letters. {COUNTERS}",
-        got=gates,
+        got=f"after {STEPS} steps f keeps {_two(f**STEPS)} of it (on a, on b)",
     )
     added = i * new
     trial.holds(
@@ -452,6 +482,7 @@ def share_won(trial: Trial) -> None:
             lambda a, b: _share_won(a, b) * len(a) * len(b),
             "That is the number of pairs won; divide by the number of all pairs.",
         ),
+        (lambda a, b: 100 * _share_won(a, b), "A share lies between 0 and 1; this is per cent."),
         (
             lambda a, b: _share_won(a, b) * len(b),
             "There are len(first) times len(second) pairs.",
