@@ -17,6 +17,7 @@ import itertools
 import json
 import math
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -107,12 +108,21 @@ def losses(model: nn.Module, text: Tensor, T: int, read: int, most: int, rows: i
 
 
 def fit(
-    task: str, scheme: str, seed: int, rate: float, scale: float, steps: int | None = None
+    task: str,
+    scheme: str,
+    seed: int,
+    rate: float,
+    scale: float,
+    steps: int | None = None,
+    change: Callable[[Transformer], None] | None = None,
 ) -> tuple[Transformer, float, dict[str, Tensor]]:
+    """A trained model, its seconds and the texts; ``change`` alters the model before training."""
     setting = TASKS[task]
     parts, vocab_size = texts(task)
     torch.manual_seed(seed)
     model = build(scheme, vocab_size, *(setting[key] for key in "DHLT"), scale=scale)
+    if change is not None:
+        change(model)
     batches = windows(
         parts["train"], setting["B"], setting["T"], torch.Generator().manual_seed(seed)
     )

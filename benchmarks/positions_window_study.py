@@ -6,9 +6,10 @@ Trains models of ``positions_study.py`` with the settings chosen there, lets the
 eight times as long as in training, and then reads the same texts once more with a mask that hides
 all keys further back than the training length. What only knows distances then meets none that is
 new; absolute positions stay new. Also tries a learning rate beyond the grid of that study, for the
-two schemes that do not reach the entropy. Adds run by run to
+two schemes that do not reach the entropy, and what ALiBi owes to its slopes and to the feed-forward
+layer. Adds run by run to
 benchmarks/results/positions_window_study.json, which notebook 10 shows, and leaves out what is in
-there already, so it may be stopped and started again. About ten minutes on one core.
+there already, so it may be stopped and started again. About fifteen minutes on one core.
 """
 
 from __future__ import annotations
@@ -37,6 +38,43 @@ STEPS = {"tales": 400}  # fewer than in the first study: both readings are of th
 BEYOND = 0.1  # a learning rate above the largest of the first study
 WIDER = [(task, scheme) for task in ("order, 1 layer", "order, 2 layers")
          for scheme in ("none", "ALiBi")]  # fmt: skip
+STEEP = (2.0, 1.0, 0.5, 0.25)  # ALiBi's own slopes for four heads are 1/4, 1/16, 1/64, 1/256
+CHANGES = [("ALiBi", "steep slopes"), ("ALiBi", "no feed-forward"), ("RoPE", "no feed-forward")]
+
+
+class Nothing(nn.Module):
+    """In the place of a feed-forward layer: adds nothing to what passes by."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.zeros_like(x)
+
+
+def steepen(model: Transformer) -> None:
+    for block in model.blocks:
+        block.attention.positions.slopes.copy_(torch.tensor(STEEP))
+
+
+def without_feed_forward(model: Transformer) -> None:
+    for block in model.blocks:
+        block.feed_forward = Nothing()
+
+
+def changed(scheme: str, change: str, seed: int, rate: float, scale: float) -> dict:
+    """One training of a model with one layer and one thing changed; the loss inside."""
+    task = "order, 1 layer"
+    T = TASKS[task]["T"]
+    alter = steepen if change == "steep slopes" else without_feed_forward
+    model, _, parts = fit(task, scheme, seed, rate, scale, change=alter)
+    inside = losses(model, parts["test"], T, TASKS[task]["read"], T, rows=1024)
+    shown = [v for v in inside if v is not None]
+    return {
+        "task": task,
+        "scheme": scheme,
+        "change": change,
+        "seed": seed,
+        "rate": rate,
+        "nats inside": round(sum(shown) / len(shown), 5),
+    }
 
 
 class Windowed(nn.Module):
@@ -85,6 +123,7 @@ def main() -> None:
     content = {"runs": [], "wider": []}
     if RESULTS.is_file():
         content = json.loads(RESULTS.read_text(encoding="utf-8"))
+    content.setdefault("changed", [])
     content["script"] = "benchmarks/positions_window_study.py"
     content["machine"] = f"{processor()}, one thread, torch {torch.__version__}"
     content["buckets"] = {task: buckets(TASKS[task]["T"], TASKS[task]["read"]) for task in TASKS}
@@ -97,6 +136,15 @@ def main() -> None:
         if task.startswith(arguments.only) and not done:
             content["wider"].append(run((task, scheme, TUNING_SEED, BEYOND, 1.0)))
             keep()
+    for seed in range(arguments.seeds):
+        for scheme, change in CHANGES:
+            same = {"scheme": scheme, "change": change, "seed": seed}
+            done = any(same.items() <= old.items() for old in content["changed"])
+            if "order, 1 layer".startswith(arguments.only) and not done:
+                best = chosen(tuning, "order, 1 layer", scheme)
+                content["changed"].append(changed(scheme, change, seed, *best))
+                print(content["changed"][-1], flush=True)
+                keep()
     for task, scheme, seeds in JOBS:
         for seed in range(min(seeds, arguments.seeds)):
             name = (task, scheme, seed)

@@ -43,6 +43,13 @@ MUTANTS = [
         "return distances.min().item(), P.abs().max().item()",
         "largest value comes first",
     ),
+    Mutant(
+        "judge",
+        "squared",
+        "distances.min().item()",
+        "distances.min().item() ** 2",
+        "squared distance",
+    ),
     # binary
     Mutant("binary", "highest first", "torch.arange(bits)", "torch.arange(bits).flip(0)", "lowest"),
     Mutant("binary", "from 1", "torch.arange(T)[", "torch.arange(1, T + 1)[", "count from 0"),
@@ -137,7 +144,22 @@ MUTANTS = [
         "(-slope * t.expand(T, T))",
         "key's position",
     ),
+    Mutant("alibi_bias", "a low number", "-math.inf", "-1e9", "exactly 0"),
+    Mutant(
+        "alibi_bias",
+        "key's position",
+        "(-slope * distance).masked",
+        "(slope * t.expand(T, T)).masked",
+        "0 on the diagonal",
+    ),
     # window_mask
+    Mutant(
+        "window_mask",
+        "blocks",
+        "(distance < width)",
+        "(t[:, None] // width == t // width)",
+        "blocks of width",
+    ),
     Mutant("window_mask", "one too many", "< width", "<= width", "One key too many"),
     Mutant("window_mask", "one too few", "< width", "< width - 1", "One key too few"),
     Mutant("window_mask", "the future", "(distance >= 0) & ", "", "looks into the future"),

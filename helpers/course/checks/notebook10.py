@@ -55,6 +55,10 @@ def judge(trial: Trial) -> None:
             "Two equal rows are at distance 0, and that is the case we look for: leave out the "
             "diagonal, not the zeros.",
         ),
+        (
+            lambda P: (_judge(P)[0], _judge(P)[1] ** 2),
+            "That is the squared distance: take the root, as torch.cdist does.",
+        ),
         (lambda P: _judge(P)[::-1], "The largest value comes first, then the distance."),
     ]
     look = {"hint": hint, "slips": slips}
@@ -301,6 +305,15 @@ def alibi_bias(trial: Trial) -> None:
             lambda slope, T: -plain(slope, T).abs(),
             "That lowers the keys of the future like those of the past; they belong at -inf.",
         ),
+        (
+            lambda slope, T: _alibi_bias(slope, T).clamp(min=-1e9),
+            "Nearly: a very low number hides a key, too, but -inf makes its weight exactly 0.",
+        ),
+        (
+            lambda slope, T: torch.where(_lower(T), slope * torch.arange(T), -math.inf),
+            "A bias that grows with the key's position has the same softmax, but here the distance "
+            "is asked for: -slope * (i - j), which is 0 on the diagonal.",
+        ),
         (lambda slope, T: _alibi_bias(slope, T).T, "A row is a query, a column a key: i - j."),
         (
             lambda slope, T: _alibi_bias(1.0, T),
@@ -376,6 +389,13 @@ def window_mask(trial: Trial) -> None:
         (
             lambda T, width: _lower(T) & (torch.arange(T) < width),
             "These are the first positions of the text; the window moves along with the query.",
+        ),
+        (
+            lambda T, width: (
+                _lower(T) & (torch.arange(T)[:, None] // width == torch.arange(T) // width)
+            ),
+            "These are blocks of width positions side by side; the window slides along with every "
+            "query.",
         ),
         (
             lambda T, width: _window_mask(T, width) & ~torch.eye(T).bool(),
