@@ -1,9 +1,20 @@
-"""Notebooks 06 and 07 in JupyterLab: a puzzle, a stack and a state, a game; a gate, a cell."""
+"""Notebooks 05 to 07 in JupyterLab: a gradient; a puzzle, a stack, a state, a game; a gate, a cell."""
 
 import pytest
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
+
+
+def test_the_gradient_is_stepped_back_through_time(open_notebook):
+    notebook = open_notebook("05")
+    panel = notebook.run_for("draw_backward,")
+    output = panel.locator(".jp-OutputArea").first
+    expect(output.locator("img")).to_have_count(1)
+    with notebook.changes(output):
+        notebook.move_slider(panel, times=2)
+    expect(output.locator("img")).to_have_count(1)
+    notebook.shows_no_errors()
 
 
 def test_the_puzzle_is_played_and_a_sequence_of_ones_own_is_read(open_notebook):
