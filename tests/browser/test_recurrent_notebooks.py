@@ -1,4 +1,4 @@
-"""Notebooks 05 to 07 in JupyterLab: a gradient; a puzzle, a stack, a state, a game; a gate, a cell."""
+"""Notebooks 05 to 07 in JupyterLab: a gradient, a puzzle, a stack, a game, a gate, a cell."""
 
 import pytest
 from playwright.sync_api import expect
