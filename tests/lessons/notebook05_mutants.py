@@ -157,6 +157,13 @@ MUTANTS = [
         "read(torch.tensor([[first, *written]]), state)",
         "are read again",
     ),
+    Mutant(
+        "generate",
+        "reads all anew, without a state",
+        "read(torch.tensor([[token]]), state)",
+        "read(torch.tensor([[first, *written]]), None)",
+        "keep the state",
+    ),
     Mutant("generate", "own chance", ", generator=generator", "", "comes from the generator"),
     Mutant("generate", "nothing", "return written", "print(written)", "Hand back a list"),
     # next_inputs

@@ -363,7 +363,7 @@ def generate(trial: Trial) -> None:
     counts: list[int] = []
 
     def noting(tokens: Tensor, state: object = None) -> tuple[Tensor, object]:
-        counts.append(0 if state is None else tokens.shape[1])
+        counts.append(tokens.shape[1])
         return _reader(sure)(tokens, state)
 
     sure = [[0.0 if i == k else -1e4 for i in range(4)] for k in (3, 1, 0, 2)]
@@ -371,10 +371,10 @@ def generate(trial: Trial) -> None:
     trial.holds(
         max(counts) <= 1,
         "nothing is read twice",
-        "Symbols are read again, but the state has read them already: hand over the last one only.",
+        "Symbols are read again: keep the state, which has read them, and hand over the last.",
         given="length = 4",
-        got=f"{max(counts)} tokens at once beside a state",
-        expected="one token beside a state",
+        got=f"{max(counts)} tokens at once",
+        expected="one token at a time",
     )
     lost = "The state is lost: hand the one that read gave back to read in the next step."
     say("it keeps the state", _reader(sure), 0, 4, lost, [3, 1, 0, 2])
