@@ -339,7 +339,7 @@ def _number(trial: Trial, reference: Callable[..., Any]) -> Callable[..., Any]:
 
     def same_type(*arguments: Any) -> Any:
         expected, got = reference(*arguments), trial.value
-        if isinstance(got, Tensor) and got.ndim == 0:
+        if isinstance(got, Tensor) and got.ndim == 0 and got.dtype != torch.bool:
             return torch.tensor(expected, dtype=got.dtype)
         if type(got) in (int, float) and float(expected).is_integer():
             return type(got)(expected)
