@@ -175,6 +175,15 @@ class Notebook:
         for _ in range(times):
             handle.press(key)
 
+    def slide(self, text: str, times: int = 1) -> None:
+        """Run the cell with this text; moving its first slider must draw another picture."""
+        panel = self.run_for(text)
+        output = panel.locator(".jp-OutputArea").first
+        expect(output.locator("img")).to_have_count(1)
+        with self.changes(output):
+            self.move_slider(panel, times=times)
+        expect(output.locator("img")).to_have_count(1)
+
     def enter(self, panel: Locator, text: str) -> Locator:
         """Type a text into the first field of a panel; what stands below it, once new."""
         output = panel.locator(".jp-OutputArea").first

@@ -31,10 +31,5 @@ def test_a_head_is_chosen_and_reads_a_text_of_ones_own(open_notebook):
 )
 def test_a_slider_changes_the_picture(open_notebook, name, cell):
     notebook = open_notebook(name)
-    panel = notebook.run_for(cell)
-    output = panel.locator(".jp-OutputArea").first
-    expect(output.locator("img")).to_have_count(1)
-    with notebook.changes(output):
-        notebook.move_slider(panel, times=3)
-    expect(output.locator("img")).to_have_count(1)
+    notebook.slide(cell, times=3)
     notebook.shows_no_errors()

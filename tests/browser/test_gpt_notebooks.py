@@ -19,11 +19,7 @@ def test_the_sliders_of_the_parameter_count_and_the_table(open_notebook):
 
 def test_the_schedule_of_the_rate(open_notebook):
     notebook = open_notebook("13")
-    panel = notebook.run_for("schedule,")
-    output = panel.locator(".jp-OutputArea").first
-    expect(output.locator("img")).to_have_count(1)
-    with notebook.changes(output):
-        notebook.move_slider(panel, times=3)
+    notebook.slide("schedule,", times=3)
     notebook.shows_no_errors()
 
 

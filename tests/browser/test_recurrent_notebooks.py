@@ -8,12 +8,7 @@ pytestmark = pytest.mark.browser
 
 def test_the_gradient_is_stepped_back_through_time(open_notebook):
     notebook = open_notebook("05")
-    panel = notebook.run_for("draw_backward,")
-    output = panel.locator(".jp-OutputArea").first
-    expect(output.locator("img")).to_have_count(1)
-    with notebook.changes(output):
-        notebook.move_slider(panel, times=2)
-    expect(output.locator("img")).to_have_count(1)
+    notebook.slide("draw_backward,", times=2)
     notebook.shows_no_errors()
 
 
@@ -36,11 +31,7 @@ def test_the_puzzle_is_played_and_a_sequence_of_ones_own_is_read(open_notebook):
 
 def test_a_stack_is_stepped_through_and_a_network_is_asked(open_notebook):
     notebook = open_notebook("06")
-    stack = notebook.run_for("read_with_stack,")
-    output = stack.locator(".jp-OutputArea").first
-    expect(output.locator("img")).to_have_count(1)
-    with notebook.changes(output):
-        notebook.move_slider(stack, times=1)
+    notebook.slide("read_with_stack,")
 
     game = notebook.run_for("fool_the_network(")
     for tried, (signs, truth) in enumerate((("([)]", "not balanced"), ("()", "balanced")), start=1):
@@ -56,15 +47,6 @@ def test_a_stack_is_stepped_through_and_a_network_is_asked(open_notebook):
 
 def test_a_gate_is_opened_and_an_lstm_stepped_through(open_notebook):
     notebook = open_notebook("07")
-    panel = notebook.run_for("explore_gate,")
-    output = panel.locator(".jp-OutputArea").first
-    expect(output.locator("img")).to_have_count(1)
-    with notebook.changes(output):
-        notebook.move_slider(panel, times=3)
-
-    cell = notebook.run_for("animate(\n    lstm_step,")
-    output = cell.locator(".jp-OutputArea").first
-    expect(output.locator("img")).to_have_count(1)
-    with notebook.changes(output):
-        notebook.move_slider(cell, times=1)
+    notebook.slide("explore_gate,", times=3)
+    notebook.slide("animate(\n    lstm_step,")
     notebook.shows_no_errors()

@@ -250,8 +250,12 @@ def products(trial: Trial) -> None:
     trial.agrees(_products, trial.integer(5, 20) / 10, h, rule="it is right for any h", **look)
 
 
+def _norm(gradients: Sequence[Tensor]) -> float:
+    return sum(float((g**2).sum()) for g in gradients) ** 0.5
+
+
 def _clip(gradients: Sequence[Tensor], bound: float) -> list[Tensor]:
-    norm = sum(float((g**2).sum()) for g in gradients) ** 0.5
+    norm = _norm(gradients)
     factor = bound / norm if norm > bound else 1.0
     return [g * factor for g in gradients]
 
@@ -262,9 +266,6 @@ def clip(trial: Trial) -> None:
         "One norm for all tensors together: the root of the sum of all squares. Where it is larger "
         f"than bound, multiply every tensor by bound / norm. {see(5, 'Clipping')}"
     )
-
-    def norm(gradients: Sequence[Tensor]) -> float:
-        return sum(float((g**2).sum()) for g in gradients) ** 0.5
 
     slips: list[Slip] = [
         (
@@ -277,11 +278,11 @@ def clip(trial: Trial) -> None:
             "Single numbers are cut off, which changes the direction: scale all by one factor.",
         ),
         (
-            lambda gs, c: [g * c / norm(gs) for g in gs],
+            lambda gs, c: [g * c / _norm(gs) for g in gs],
             "A gradient that is shorter than bound must stay as it is.",
         ),
         (
-            lambda gs, c: [g * min(1.0, c / norm(gs) ** 2) for g in gs],
+            lambda gs, c: [g * min(1.0, c / _norm(gs) ** 2) for g in gs],
             "That is the sum of squares; the norm is its root.",
         ),
         (
@@ -289,11 +290,11 @@ def clip(trial: Trial) -> None:
             "Norms do not add up, squares do: take the root of the sum of all squares.",
         ),
         (
-            lambda gs, c: [g * min(1.0, 1 / norm(gs)) for g in gs],
+            lambda gs, c: [g * min(1.0, 1 / _norm(gs)) for g in gs],
             "The norm is cut to 1; it shall be cut to bound.",
         ),
         (
-            lambda gs, c: [g if norm(gs) <= c else torch.zeros_like(g) for g in gs],
+            lambda gs, c: [g if _norm(gs) <= c else torch.zeros_like(g) for g in gs],
             "A long gradient is not thrown away: its direction stays, its length becomes bound.",
         ),
         (lambda gs, c: list(gs), "Nothing is scaled, although the norm is larger than bound."),
@@ -317,7 +318,7 @@ def _generate(read: Read, first: int, length: int, generator: torch.Generator) -
 
 
 def _reader(rows: list[list[float]]) -> Read:
-    """A network whose scores are the row of the last token read: its state counts them."""
+    """A network whose scores are a row for each token read, in turn; its state counts them."""
 
     def read(tokens: Tensor, state: object = None) -> tuple[Tensor, object]:
         step = 0 if state is None else int(state)  # type: ignore[call-overload]
