@@ -46,7 +46,7 @@ RECALL_STEPS, BATCH, HIDDEN = 1000, 32, 32
 PLAIN_SEEDS = 2
 PLAIN = {  # rules of descent without Adam, and their rates
     "sgd": (0.03, 0.1, 0.3, 1.0, 3.0, 10.0),
-    "unit": (0.001, 0.01, 0.1),
+    "unit": (0.001, 0.01, 0.03, 0.1),
     "sign": (0.001, 0.003, 0.01),
 }
 LONGER_STEPS, LONGER_RATES, LONGER_SEEDS = 3000, (0.001, 0.003), 2

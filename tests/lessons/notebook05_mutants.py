@@ -78,7 +78,7 @@ MUTANTS = [
         "single precision",
         "torch.zeros_like(h[0])",
         "torch.zeros(len(W_hh))",
-        "Begin with doubles",
+        "Your sums are float32",
     ),
     # products
     Mutant("products", "turned", "return found", "return found[::-1]", "nearest comes first"),

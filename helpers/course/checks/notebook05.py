@@ -11,7 +11,8 @@ from torch import Tensor
 
 from helpers.course.checks.lab import Lab
 from helpers.course.checks.pointers import see
-from helpers.course.checks.trial import Trial
+from helpers.course.checks.trial import Complaint, Trial
+from helpers.course.checks.watching import where as where_it_arose
 
 turns = Lab("notebook05")
 Slip = tuple[Callable, str]
@@ -149,8 +150,8 @@ def bptt(trial: Trial) -> None:
     where = see(5, "Backpropagation through time")
     hint = (
         "Go from the last step to the first. delta is (what comes from this step's own loss + what "
-        f"comes back from the step after) times the slope of tanh. Begin with doubles, "
-        f"torch.zeros_like(h[0]) and torch.zeros_like(W_hh). {where}"
+        f"comes back from the step after) times the slope of tanh. "
+        f"{where}"
     )
 
     def slip(name: str, words: str) -> Slip:
@@ -170,6 +171,20 @@ def bptt(trial: Trial) -> None:
         slip("swapped", "dW_hh comes first, then dW_xh."),
     ]
     look = {"hint": hint, "slips": slips}
+    answer = trial.answer
+
+    def in_doubles(*given: Tensor) -> object:
+        try:
+            return answer(*given)
+        except RuntimeError as error:
+            if "dtype" not in str(error):
+                raise
+            words = "Your sums are float32, and the numbers are doubles: begin with zeros_like."
+            raise Complaint(
+                "it computes in doubles", f"{words} {where}", got=where_it_arose(error)
+            ) from error
+
+    trial.answer = in_doubles
     for T, D, H in ((3, 3, 2), (5, 2, 4), (1, 3, 2)):
         W_hh, W_xh, x = trial.normal(H, H), trial.normal(H, D), trial.normal(T, D)
         h = [torch.zeros(H, dtype=torch.double)]
