@@ -15,6 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from helpers.token_ids import check_range
+
 _MOST_CONTEXTS = 4096  # the stationary distribution is solved exactly, by a dense linear system
 _MOST_NUMBERS = 2**25  # in one tensor of an enumeration: 256 MiB
 
@@ -218,6 +220,47 @@ class HiddenMarkovSource:
         anew = (tokens == self.bos)[:, None] | total.isneginf()
         state = torch.where(anew, start, moved - total)
         return torch.logsumexp(state[:, :, None] + self.emissions.log(), dim=1), state
+
+    def fill(self, tokens: Tensor, seen: Tensor) -> Tensor:
+        """Log-probabilities (B, T, V) in nats of the token at each position, given the others.
+
+        The exact answer to masked language modelling: P(Y_t | all Y_s with s seen and s != t), by
+        the forward-backward algorithm (Rabiner 1989, section III.A) in which tokens that are not
+        seen tell nothing. No model that reads the same tokens can have a lower mean loss.
+
+        Args:
+            tokens: (B, T); ids at positions that are not seen do not matter.
+            seen: (B, T) bool, which tokens are read.
+
+        Raises:
+            ValueError: other shapes, or seen tokens out of range.
+        """
+        if tokens.dim() != 2 or seen.shape != tokens.shape or seen.dtype != torch.bool:
+            raise ValueError(
+                f"tokens has the shape {tuple(tokens.shape)} and seen {tuple(seen.shape)} of "
+                f"{seen.dtype}; expected (B, T) and bool of the same shape."
+            )
+        check_range(
+            tokens[seen],
+            self.vocab_size,
+            "The seen tokens go from {low} to {high}; expected 0 to {last}.",
+        )
+        known = torch.where(seen, tokens, 0)
+        told = torch.where(seen[..., None], self.emissions.T[known], 1.0)  # (B, T, S)
+        B, T, S = told.shape
+        before, after = told.new_empty(B, T, S), told.new_empty(B, T, S)
+        belief, hope = self.stationary.expand(B, S), told.new_ones(B, S)
+        for t in range(T):  # P(X_t | what was seen before t)
+            before[:, t] = belief
+            belief = _normalised(belief * told[:, t]) @ self.transitions
+        for t in reversed(range(T)):  # P(what is seen after t | X_t), up to a factor
+            after[:, t] = hope
+            hope = _normalised(hope * told[:, t]) @ self.transitions.T
+        return (_normalised(before * after) @ self.emissions).log()
+
+
+def _normalised(rows: Tensor) -> Tensor:
+    return rows / rows.sum(-1, keepdim=True)
 
 
 def _distributions(values: Any, name: str, dimensions: int | None = None) -> Tensor:

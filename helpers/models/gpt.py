@@ -200,9 +200,9 @@ class GPT(TransformerStack):
 
     def __init__(self, config: GPTConfig) -> None:
         D, L = config.d_model, config.n_layers
-        embedding, blocks = _embedding(config), [_block(config) for _ in range(L)]
+        embedding, blocks = _embedding(config), [block_of(config) for _ in range(L)]
         output = None if config.tied else nn.Linear(D, config.vocab_size, bias=False)
-        super().__init__(embedding, blocks, _norm(config)(D), output)
+        super().__init__(embedding, blocks, norm_of(config)(D), output)
         self.config = config
         # Blocks that begin as the identity hand x through. To an output that is tied, where a token
         # meets its own embedding with a logit of D times the deviation: 1 / D keeps it at 1.
@@ -259,11 +259,11 @@ def _embedding(config: GPTConfig) -> InputEmbedding:
     )
 
 
-def _norm(config: GPTConfig) -> type[RMSNorm] | partial[nn.LayerNorm]:
+def norm_of(config: GPTConfig) -> type[RMSNorm] | partial[nn.LayerNorm]:
     return RMSNorm if config.norm == "rms" else partial(nn.LayerNorm, bias=config.bias)
 
 
-def _block(config: GPTConfig) -> PreNormBlock:
+def block_of(config: GPTConfig) -> PreNormBlock:
     rotary = config.positions == "rotary"
     attention = MultiHeadAttention(
         config.d_model,
@@ -272,10 +272,10 @@ def _block(config: GPTConfig) -> PreNormBlock:
         bias=config.bias,
         dropout=config.dropout,
         positions=RotaryPositions(config.d_model // config.n_heads) if rotary else None,
-        qk_norm=_norm(config) if config.qk_norm else None,
+        qk_norm=norm_of(config) if config.qk_norm else None,
     )
     kind = GatedFeedForward if config.activation == "swiglu" else FeedForward
     feed_forward = kind(
         config.d_model, config.d_hidden, _ACTIVATIONS[config.activation], bias=config.bias
     )
-    return PreNormBlock(config.d_model, attention, feed_forward, _norm(config), config.dropout)
+    return PreNormBlock(config.d_model, attention, feed_forward, norm_of(config), config.dropout)

@@ -357,3 +357,41 @@ def test_a_lagged_source_has_the_entropy_of_its_noise_whatever_the_lag(lag):
 def test_a_lagged_source_needs_tokens_a_lag_and_noise(settings):
     with pytest.raises(ValueError, match="expected 2 tokens or more"):
         lagged_source(*settings)
+
+
+def test_filled_gaps_equal_the_enumeration_of_all_texts():
+    source = HiddenMarkovSource([[0.9, 0.1], [0.3, 0.7]], [[0.6, 0.3, 0.1], [0.1, 0.2, 0.7]])
+    texts = torch.cartesian_prod(*[torch.arange(3)] * 5)
+    probability = torch.tensor(
+        [log_probability(source, text) for text in texts.tolist()], dtype=torch.float64
+    ).exp()
+    assert float(probability.sum()) == pytest.approx(1)
+    text, seen = torch.tensor([0, 2, 1, 1, 2]), torch.tensor([True, False, True, False, True])
+    found = source.fill(text[None], seen[None])[0].exp()
+    for place in range(5):
+        others = seen.clone()
+        others[place] = False
+        fits = (texts[:, others] == text[others]).all(1)
+        weights = torch.zeros(3, dtype=torch.float64)
+        weights.index_add_(0, texts[fits, place], probability[fits])
+        assert torch.allclose(found[place], weights / weights.sum(), atol=1e-12)
+
+
+def log_probability(source, text):
+    state, total, token = source.start(1), 0.0, source.bos
+    for following in text:
+        log_p, state = source.step(torch.tensor([token]), state)
+        total, token = total + float(log_p[0, following]), following
+    return total
+
+
+def test_filling_needs_tokens_of_the_source():
+    source = HiddenMarkovSource([[1.0]], [[0.5, 0.5]])
+    with pytest.raises(ValueError, match="seen tokens go from"):
+        source.fill(torch.tensor([[2]]), torch.tensor([[True]]))
+    assert torch.allclose(
+        source.fill(torch.tensor([[2]]), torch.tensor([[False]])).exp(),
+        torch.full((1, 1, 2), 0.5, dtype=torch.float64),
+    )
+    with pytest.raises(ValueError, match="bool"):
+        source.fill(torch.tensor([[1]]), torch.tensor([[1]]))

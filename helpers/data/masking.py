@@ -1,0 +1,128 @@
+"""Hiding tokens for masked language modelling, and batches of documents that are hidden anew.
+
+All is a function of the text, a seed and a step: a training that was interrupted goes on with the
+batches that it would have seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+IGNORED = -100  # the target that ``F.cross_entropy`` passes over
+KINDS = (0.8, 0.1, 0.1)  # of the chosen tokens: masked, replaced at random, left as they are
+
+
+def mask_tokens(
+    tokens: Tensor,
+    *,
+    mask: int,
+    vocab_size: int,
+    generator: torch.Generator,
+    share: float = 0.15,
+    kinds: Sequence[float] = KINDS,
+    special: Sequence[int] = (),
+) -> tuple[Tensor, Tensor]:
+    """Inputs and targets of masked language modelling, both of the shape of tokens.
+
+    Every token that is not special is chosen with probability ``share``. A chosen token is the
+    target at its position; in the inputs it is masked, replaced by a random token or left alone, in
+    the shares ``kinds``. All other targets are ``IGNORED``. Devlin et al. (2019), section 3.1 and
+    appendix A.1; they choose a fixed number of tokens of each text.
+
+    Args:
+        tokens: ids in any shape.
+        mask: the id of [MASK].
+        vocab_size: V; random tokens are drawn from the ids that are not special.
+        generator: draws what is chosen and what becomes of it.
+        share: of the tokens that are chosen.
+        kinds: three shares that sum to 1: masked, random, unchanged.
+        special: ids that are never chosen and never drawn, such as [PAD] and [CLS]; [MASK] is one
+            of them in any case.
+
+    Raises:
+        ValueError: shares out of range, or a vocabulary of special tokens only.
+    """
+    masked, random, kept = kinds
+    if not 0 <= share <= 1 or min(kinds) < 0 or abs(masked + random + kept - 1) > 1e-9:
+        raise ValueError(
+            f"share is {share} and kinds {tuple(kinds)}; expected a share from 0 to 1, and three "
+            "shares that sum to 1."
+        )
+    never = torch.tensor(sorted({mask, *special}))
+    ordinary = torch.tensor([token for token in range(vocab_size) if token not in {mask, *special}])
+    if not len(ordinary):
+        raise ValueError(f"All {vocab_size} tokens are special: there is nothing to hide.")
+    draw, what = (torch.rand(tokens.shape, generator=generator) for _ in range(2))
+    drawn = ordinary[torch.randint(len(ordinary), tokens.shape, generator=generator)]
+    chosen = (draw < share) & ~torch.isin(tokens, never)
+    inputs = torch.where(chosen & (what < masked), mask, tokens)
+    inputs = torch.where(chosen & (masked <= what) & (what < masked + random), drawn, inputs)
+    return inputs, torch.where(chosen, tokens, IGNORED)
+
+
+def seeded(*numbers: int) -> torch.Generator:
+    """A generator for a seed and a step, and what else counts; neighbours are independent."""
+    digest = hashlib.sha256("/".join(map(str, numbers)).encode()).digest()
+    return torch.Generator().manual_seed(int.from_bytes(digest[:7], "big"))
+
+
+def pad_rows(rows: Sequence[Tensor], pad: int) -> Tensor:
+    """Ids of several texts as one tensor (B, T), filled up behind their ends with ``pad``."""
+    return torch.nn.utils.rnn.pad_sequence(list(rows), batch_first=True, padding_value=pad)
+
+
+class MaskedDocuments:
+    """Numbered batches of whole documents, each time with other tokens hidden.
+
+    Each pass deals the documents out in a new order; a batch is as long as its longest document.
+
+    Args:
+        documents: ids (N,) of each, with [CLS] in front.
+        batch_size: B, documents of a batch.
+        pad, mask, vocab_size, share, kinds, special: as for ``mask_tokens``; padding is special.
+        seed: any whole number.
+
+    Raises:
+        ValueError: fewer documents than a batch holds.
+    """
+
+    def __init__(
+        self,
+        documents: Sequence[Tensor],
+        batch_size: int,
+        *,
+        pad: int,
+        mask: int,
+        vocab_size: int,
+        share: float = 0.15,
+        kinds: Sequence[float] = KINDS,
+        special: Sequence[int] = (),
+        seed: int = 0,
+    ) -> None:
+        if not 1 <= batch_size <= len(documents):
+            raise ValueError(
+                f"batch_size is {batch_size} and there are {len(documents)} documents; expected a "
+                "batch of 1 up to all of them."
+            )
+        self.documents, self.batch_size, self.seed = list(documents), batch_size, seed
+        self.pad = pad
+        self._masking: dict[str, Any] = {
+            "mask": mask,
+            "vocab_size": vocab_size,
+            "share": share,
+            "kinds": kinds,
+            "special": (pad, *special),
+        }
+
+    def batch(self, step: int) -> tuple[Tensor, Tensor]:
+        """The batch with the number 0, 1, 2, ...: (inputs, targets), (B, T) each."""
+        number, place = divmod(step, len(self.documents) // self.batch_size)
+        order = torch.randperm(len(self.documents), generator=seeded(self.seed, number, 0))
+        rows = order[place * self.batch_size :][: self.batch_size]
+        tokens = pad_rows([self.documents[i] for i in rows], self.pad)
+        return mask_tokens(tokens, generator=seeded(self.seed, step, 1), **self._masking)

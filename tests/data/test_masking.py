@@ -1,0 +1,98 @@
+"""Masked language modelling: what is chosen, what becomes of it, and that a seed decides it."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from helpers.data.masking import IGNORED, MaskedDocuments, mask_tokens, seeded
+
+V, MASK, PAD, CLS = 40, 39, 38, 37
+SPECIAL = {"mask": MASK, "vocab_size": V, "special": (PAD, CLS)}
+
+
+def text(n=200_000):
+    return torch.randint(0, 37, (n,), generator=torch.Generator().manual_seed(0))
+
+
+def test_the_shares_of_all_tokens_are_12_and_one_and_a_half_and_85_per_cent():
+    tokens = text()
+    inputs, targets = mask_tokens(tokens, generator=seeded(1), **SPECIAL)
+    chosen = targets != IGNORED
+    assert torch.equal(targets[chosen], tokens[chosen])
+    assert torch.equal(inputs[~chosen], tokens[~chosen])
+    masked = chosen & (inputs == MASK)
+    changed = chosen & ~masked & (inputs != tokens)
+    kept = chosen & (inputs == tokens)
+    n = len(tokens)
+    # Of the random tokens one in 37 is the right one and looks unchanged.
+    expected = {0.12: masked, 0.015 * 36 / 37: changed, 0.015 * 38 / 37: kept, 0.85: ~chosen}
+    for share, found in expected.items():
+        sigma = (share * (1 - share) / n) ** 0.5
+        assert abs(float(found.double().mean()) - share) < 5 * sigma
+    assert int(inputs[changed].max()) < 37  # no special token is drawn
+
+
+@pytest.mark.parametrize(("kinds", "number"), [((1, 0, 0), 0), ((0, 1, 0), 1), ((0, 0, 1), 2)])
+def test_each_kind_alone(kinds, number):
+    tokens = text(5000)
+    inputs, targets = mask_tokens(tokens, generator=seeded(2), share=0.5, kinds=kinds, **SPECIAL)
+    chosen = targets != IGNORED
+    of_kind = (
+        (inputs == MASK)[chosen].double().mean(),
+        (inputs != tokens)[chosen].double().mean() - (inputs == MASK)[chosen].double().mean(),
+        (inputs == tokens)[chosen].double().mean(),
+    )
+    assert of_kind[number] > 0.95
+    assert sum(float(x) for x in of_kind) == pytest.approx(1)
+
+
+def test_special_tokens_are_never_chosen_and_all_others_may_be():
+    tokens = torch.tensor([CLS, 3, 4, PAD, MASK, 5])
+    inputs, targets = mask_tokens(tokens, generator=seeded(3), share=1.0, **SPECIAL)
+    assert (targets != IGNORED).tolist() == [False, True, True, False, False, True]
+    assert inputs[[0, 3, 4]].tolist() == [CLS, PAD, MASK]
+
+
+def test_bad_shares_are_refused():
+    with pytest.raises(ValueError, match="three shares"):
+        mask_tokens(text(9), generator=seeded(0), kinds=(0.8, 0.1, 0.2), **SPECIAL)
+    with pytest.raises(ValueError, match=r"share is 1\.5"):
+        mask_tokens(text(9), generator=seeded(0), share=1.5, **SPECIAL)
+    with pytest.raises(ValueError, match="special"):
+        mask_tokens(text(9), mask=0, vocab_size=1, generator=seeded(0))
+
+
+def documents():
+    return [torch.tensor([CLS, *range(n % 30 + 3)]) for n in range(50)]
+
+
+def test_batches_depend_on_the_seed_and_their_number_alone():
+    made = [
+        MaskedDocuments(documents(), 8, pad=PAD, mask=MASK, vocab_size=V, special=(CLS,), seed=s)
+        for s in (0, 0, 1)
+    ]
+    for step in (9, 0, 4):
+        first, again, other = (batches.batch(step) for batches in made)
+        assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
+        assert first[0].shape != other[0].shape or not torch.equal(first[0], other[0])
+
+
+def test_a_pass_deals_out_every_document_once_and_hides_other_tokens_the_next_time():
+    known = documents()[:48]
+    batches = MaskedDocuments(known, 8, pad=PAD, mask=MASK, vocab_size=V, special=(CLS,))
+    seen, hidden = [], []
+    for step in range(12):
+        inputs, targets = batches.batch(step)
+        original = torch.where(targets == IGNORED, inputs, targets)
+        seen += [tuple(t for t in row if t != PAD) for row in original.tolist()]
+        hidden.append(int((targets != IGNORED).sum()))
+    everything = sorted(tuple(row.tolist()) for row in known)
+    assert sorted(seen[:48]) == everything == sorted(seen[48:])
+    assert seen[:48] != seen[48:]
+    assert hidden[:6] != hidden[6:]
+
+
+def test_a_batch_larger_than_all_documents_is_refused():
+    with pytest.raises(ValueError, match="batch_size is 51"):
+        MaskedDocuments(documents(), 51, pad=PAD, mask=MASK, vocab_size=V)

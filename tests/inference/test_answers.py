@@ -1,0 +1,74 @@
+"""Spans against enumeration; EM and F1 on cases that SQuAD's rules decide."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+import torch
+
+from helpers.inference.answers import best_span, exact_match, normalized, token_f1
+
+
+@pytest.mark.parametrize("max_length", [None, 1, 3])
+@pytest.mark.parametrize("bounded", [False, True])
+def test_the_best_span_is_that_of_all_spans(max_length, bounded):
+    random = torch.Generator().manual_seed(0)
+    logits = torch.randn(40, 2, 8, generator=random)
+    allowed = torch.rand(40, 8, generator=random) < 0.6
+    allowed[:, 3] = True
+    if not bounded:
+        allowed[:] = True
+    first, last = best_span(logits, allowed if bounded else None, max_length)
+    for row in range(40):
+        spans = [
+            (i, j)
+            for i, j in itertools.combinations_with_replacement(range(8), 2)
+            if allowed[row, i] and allowed[row, j] and j - i < (max_length or 8)
+        ]
+        wanted = max(
+            spans, key=lambda span: float(logits[row, 0, span[0]] + logits[row, 1, span[1]])
+        )
+        assert (int(first[row]), int(last[row])) == wanted
+
+
+def test_the_two_largest_logits_may_be_no_span():
+    logits = torch.tensor([[[0.0, 1.0, 5.0], [4.0, 3.0, 0.0]]])
+    starts, ends = logits[0]
+    assert int(starts.argmax()) > int(ends.argmax())
+    first, last = best_span(logits)
+    assert (int(first), int(last)) == (2, 2)
+
+
+# answer, truths, exact match, F1: by hand, after SQuAD's rules
+ANSWERS = [
+    ("The red boat.", ["a red boat"], 1, 1),
+    ("red", ["the red boat", "a red sail"], 0, 2 / 3),
+    ("boat boat", ["boat"], 0, 2 / 3),
+    ("the", ["a"], 1, 1),  # nothing is left of either
+    ("the", ["boat"], 0, 0),
+    ("in the harbour", ["harbour", "by the harbour wall"], 0, 2 / 3),
+    ("Pell's dog", ["Pells dog"], 1, 1),
+    ("", [""], 1, 1),
+    # of the official script's own kind: a part of the truth, and more than the truth
+    ("Denver Broncos", ["The Denver Broncos beat Carolina"], 0, 2 * 1 * 0.5 / 1.5),
+    ("gold and silver", ["gold"], 0, 0.5),
+]
+
+
+@pytest.mark.parametrize(("answer", "truths", "exact", "f1"), ANSWERS)
+def test_the_figures_are_those_of_the_rules(answer, truths, exact, f1):
+    assert exact_match(answer, truths) == exact
+    assert token_f1(answer, truths) == pytest.approx(f1)
+
+
+def test_articles_and_signs_do_not_count():
+    assert normalized(" The Answer,  an  apple! ") == "answer apple"
+    assert token_f1("red boat", ["the red red boat"]) == pytest.approx(0.8)
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(ValueError, match=r"expected \(B, 2, T\)"):
+        best_span(torch.zeros(2, 3, 4))
+    with pytest.raises(ValueError, match="one True or more"):
+        best_span(torch.zeros(1, 2, 4), torch.zeros(1, 4, dtype=torch.bool))

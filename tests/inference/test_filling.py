@@ -1,0 +1,58 @@
+"""Filled gaps and pseudo-likelihoods, against a model whose answers are known."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+from helpers.data.masking import IGNORED
+from helpers.data.sources import HiddenMarkovSource
+from helpers.inference.filling import fill_masks, masked_loss, pseudo_log_likelihood
+
+MASK = 3
+SOURCE = HiddenMarkovSource([[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
+
+
+class Exact(nn.Module):
+    """The source itself as a model of gaps; counts the rows that it read."""
+
+    def __init__(self):
+        super().__init__()
+        self.none, self.rows = nn.Parameter(torch.zeros(1)), 0
+
+    def forward(self, tokens):
+        self.rows += len(tokens)
+        return SOURCE.fill(tokens, tokens != MASK).float()
+
+
+def test_gaps_are_filled_with_the_models_distribution():
+    text = torch.tensor([0, 2, MASK, 1, MASK])
+    log_p, places = fill_masks(Exact(), text, MASK)
+    assert places.tolist() == [2, 4]
+    assert_close(log_p.exp().sum(-1), torch.ones(2))
+    wanted = SOURCE.fill(text[None], (text != MASK)[None])[0, [2, 4]]
+    assert_close(log_p, wanted.float())
+    with pytest.raises(ValueError, match="0 gaps"):
+        fill_masks(Exact(), text[:2], MASK)
+
+
+@pytest.mark.parametrize("batch_size", [1, 4, 64])
+def test_the_pseudo_likelihood_hides_one_token_at_a_time(batch_size):
+    text, model = torch.tensor([0, 2, 1, 1, 2, 0]), Exact()
+    found = pseudo_log_likelihood(model, text, MASK, skipped=(2,), batch_size=batch_size)
+    every = SOURCE.fill(text[None], torch.ones(1, 6, dtype=torch.bool))[0]
+    wanted = every[torch.arange(6), text].float() * (text != 2)
+    assert_close(found, wanted)
+    assert model.rows == 4
+
+
+def test_the_loss_is_the_mean_over_chosen_tokens():
+    logits, targets = torch.randn(2, 5, 7), torch.full((2, 5), IGNORED)
+    assert float(masked_loss(logits, targets)) == 0
+    targets[0, 1], targets[1, 4] = 3, 6
+    first = F.cross_entropy(logits[0, 1], torch.tensor(3))
+    second = F.cross_entropy(logits[1, 4], torch.tensor(6))
+    assert_close(masked_loss(logits, targets), (first + second) / 2)

@@ -1,0 +1,145 @@
+"""The encoder-decoder: its block equals PyTorch's decoder layer; causality, padding, writing."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+from helpers.course.checks.devices import OneDevice
+from helpers.inference.search import greedy
+from helpers.inference.seq2seq_predictor import Seq2SeqPredictor
+from helpers.learning.training import Training, language_model_loss
+from helpers.models.attention import MultiHeadAttention
+from helpers.models.blocks import FeedForward
+from helpers.models.encoder_decoder import DecoderBlock, EncoderDecoder, PostNormDecoderBlock
+
+D, H, V, PAD, BOS = 16, 4, 11, 0, 1
+
+
+def copy_attention(ours, theirs):
+    W, b = theirs.in_proj_weight, theirs.in_proj_bias
+    parts = zip((ours.query, ours.key, ours.value), W.chunk(3), b.chunk(3), strict=True)
+    for layer, weight, bias in parts:
+        layer.weight.copy_(weight)
+        layer.bias.copy_(bias)
+    ours.output.load_state_dict(theirs.out_proj.state_dict())
+
+
+@pytest.mark.parametrize("norm_first", [True, False])
+@pytest.mark.parametrize(("T", "S"), [(7, 5), (1, 4), (3, 1)])
+def test_the_block_equals_pytorchs_decoder_layer(norm_first, T, S):
+    torch.manual_seed(0)
+    settings = {"dropout": 0.0, "activation": F.gelu, "batch_first": True, "dtype": torch.double}
+    theirs = nn.TransformerDecoderLayer(D, H, 4 * D, norm_first=norm_first, **settings).eval()
+    kind = DecoderBlock if norm_first else PostNormDecoderBlock
+    attention, cross = (MultiHeadAttention(D, H, bias=True) for _ in range(2))
+    ours = kind(D, attention, cross, FeedForward(D)).double().eval()
+    with torch.no_grad():
+        for parameter in theirs.parameters():
+            parameter.add_(0.2 * torch.randn_like(parameter))
+        copy_attention(attention, theirs.self_attn)
+        copy_attention(cross, theirs.multihead_attn)
+        pairs = {
+            "attention_norm": theirs.norm1,
+            "cross_norm": theirs.norm2,
+            "feed_forward_norm": theirs.norm3,
+        }
+        for name, source in pairs.items():
+            getattr(ours, name).load_state_dict(source.state_dict())
+        ours.feed_forward.up.load_state_dict(theirs.linear1.state_dict())
+        ours.feed_forward.down.load_state_dict(theirs.linear2.state_dict())
+    x, memory = torch.randn(3, T, D).double(), torch.randn(3, S, D).double()
+    real = torch.ones(3, S, dtype=torch.bool)
+    real[1, max(1, S - 2) :] = False
+    hidden = nn.Transformer.generate_square_subsequent_mask(T, dtype=torch.double)
+    wanted = theirs(x, memory, tgt_mask=hidden, memory_key_padding_mask=~real)
+    assert_close(ours(x, memory, real[:, None, None]), wanted, atol=1e-12, rtol=1e-12)
+
+
+def model(**settings):
+    torch.manual_seed(0)
+    return EncoderDecoder.build(V, V, D, H, 2, max_length=12, **settings)
+
+
+def rows(B, T, seed=0):
+    return torch.randint(2, V, (B, T), generator=torch.Generator().manual_seed(seed))
+
+
+def test_the_future_of_the_target_changes_nothing_and_all_of_the_source_does():
+    net = model().eval()
+    source, target = rows(1, 6), rows(1, 8, seed=1)
+    base = net(source, target)
+    for place in range(8):
+        other = target.clone()
+        other[0, place] = (target[0, place] - 1) % (V - 2) + 2
+        changed = (net(source, other) - base).abs().amax(-1)[0] > 1e-7
+        assert changed.tolist() == [False] * place + [True] * (8 - place)
+    for place in range(6):
+        other = source.clone()
+        other[0, place] = (source[0, place] - 1) % (V - 2) + 2
+        assert bool(((net(other, target) - base).abs().amax(-1) > 1e-7).all())
+
+
+def test_padding_of_the_source_changes_nothing():
+    net = model().eval()
+    source, target = rows(2, 6), rows(2, 5, seed=1)
+    padded = torch.cat([source, torch.full((2, 4), PAD)], 1)
+    assert_close(net(padded, target), net(source, target), atol=1e-6, rtol=1e-5)
+    for layer in net.weights(padded, target):
+        assert layer.shape == (2, H, 5, 10)
+        assert float(layer[..., 6:].detach().max()) == 0
+        assert_close(layer.sum(-1), torch.ones(2, H, 5))
+
+
+def test_step_by_step_equals_at_once():
+    net = model().eval()
+    source, target = rows(3, 6), rows(3, 7, seed=1)
+    predictor = Seq2SeqPredictor(net, source)
+    state, found = predictor.start(3), []
+    for tokens in target.T:
+        log_p, state = predictor.step(tokens, state)
+        found.append(log_p)
+    wanted = net(source, target).double().log_softmax(-1)
+    assert_close(torch.stack(found, 1), wanted, atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_it_learns_to_turn_a_text_round(shared):
+    net, random = model(shared=shared), torch.Generator().manual_seed(0)
+
+    def batches():  # BOS stands for the end, too
+        while True:
+            source = torch.randint(2, V, (32, 4), generator=random)
+            turned = source.flip(1)
+            before = torch.full((32, 1), BOS)
+            yield (source, torch.cat([before, turned], 1)), torch.cat([turned, before], 1)
+
+    losses = [r.loss for r in Training(net, batches(), 200, 5e-3, warmup=20)]
+    assert abs(losses[0] - torch.tensor(float(V)).log()) < 0.3
+    assert losses[-1] < 0.1
+    source = torch.tensor([[5, 3, 9, 2]])
+    text = greedy(Seq2SeqPredictor(net, source), BOS, 6)
+    assert [t for t in text[0].tolist() if t != BOS][:4] == [2, 9, 3, 5]
+
+
+def test_on_another_device_all_tensors_are_made_there():
+    net = model().to("meta")
+    tokens = torch.zeros(2, 5, dtype=torch.long, device="meta")
+    with OneDevice():
+        logits = net(tokens, tokens)
+        language_model_loss(logits, tokens).backward()
+    assert logits.is_meta
+    assert logits.shape == (2, 5, V)
+
+
+def test_bad_input_is_refused():
+    net = model()
+    with pytest.raises(ValueError, match="one target for each source"):
+        net(rows(2, 4), rows(3, 4))
+    with pytest.raises(ValueError, match="expected 0 to 10"):
+        net(rows(2, 4) + V, rows(2, 4))
+    with pytest.raises(ValueError, match="embeddings are shared"):
+        EncoderDecoder.build(5, 6, D, H, 1, shared=True)
