@@ -43,8 +43,8 @@ def unbalance(trial: Trial) -> None:
     inner = (
         "An exchange of a closing right behind an opening, or of the last symbol, is found by a "
         "rule that looks at neighbours or at the ends only: both closings need a closing directly "
-        "before them and one directly behind. This is stricter than notebook 06, where the last "
-        "symbol may take part."
+        "before them and one directly behind. The task is stricter than the lesson, where the "
+        "last symbol may take part: read the task's first step again."
     )
     none = (
         "What should come back where no two closings fit, because there are too few or all have "
