@@ -104,6 +104,7 @@ MUTANTS = [
         "Nothing is wrong here",
     ),
     Mutant("first_error", "4 closes", "symbol <= 4", "symbol < 4", "What closes i is 9 - i"),
+    Mutant("first_error", "-1 for none", "else None", "else -1", "None, and not -1"),
     # draw_balanced
     Mutant("draw_balanced", "deep only", "uniform() < 0.5", "True", "close all, and open again"),
     Mutant("draw_balanced", "wide only", "uniform() < 0.5", "False", "open several in a row"),
@@ -195,6 +196,13 @@ MUTANTS = [
         "uniform() < 0.5",
         "9 - sequence[-1] not in stack[-1:] and uniform() < 0.5 and max(sequence) < 5",
         "Which choice is never made",
+    ),
+    Mutant(
+        "draw_balanced",
+        "closes too rarely",
+        "uniform() < 0.5",
+        "uniform() < 0.99",
+        "neither so rare",
     ),
     # unbalance
     Mutant(
@@ -357,6 +365,13 @@ MUTANTS = [
         "1 - right / len(test)",
         "had it more often",
     ),
+    Mutant(
+        "shortcut_accuracy",
+        "turned round where it errs more than a coin",
+        "right / len(test)",
+        "max(right, len(test) - right) / len(test)",
+        "more often than a coin",
+    ),
     # ElmanCell
     Mutant("ElmanCell", "tanh", "torch.relu", "torch.tanh", "tanh does not"),
     Mutant(
@@ -439,6 +454,13 @@ MUTANTS = [
         "return torch.relu(self.x2h(x) + self.h2h(h))",
         "h = torch.relu(self.x2h(x) + self.h2h(h))\n        return h, h",
         "new state alone",
+    ),
+    Mutant(
+        "ElmanCell",
+        "an output layer inside",
+        "bias=False)",
+        "bias=False)\n        self.h2y = nn.Linear(d_hidden, 1)",
+        "outside of it",
     ),
     # last_states
     Mutant(
@@ -662,6 +684,13 @@ MUTANTS = [
     return [(loss(m) - loss(k)) / (2 * e) for m, k in zip(more, less)]""",
         "Near, but not exact",
     ),
+    Mutant(
+        "input_gradients",
+        "a tensor",
+        "return gradient",
+        "return torch.tensor(gradient)",
+        "tolist()",
+    ),
     # fit
     Mutant(
         "fit",
@@ -784,6 +813,7 @@ MUTANTS = [
         "    losses, optimizer = [], torch.optim.SGD(model.parameters(), 0.1)",
         "optimizer handed over",
     ),
+    Mutant("fit", "two epochs", "in batches:", "in [*batches, *batches]:", "batches once"),
     # error_by_length
     Mutant("error_by_length", "tensors as shares", ".mean().item()", ".mean()", ".item()"),
     Mutant("error_by_length", "right, not wrong", "!=", "==", "the share that is wrong"),

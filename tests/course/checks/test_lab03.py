@@ -196,6 +196,40 @@ def test_an_exchange_hides_from_a_window_the_more_rarely_the_wider_it_is():
     assert missed[0] > 0.3 > missed[1] > 0.03 > missed[2] > missed[3] == 0
 
 
+@pytest.mark.parametrize("length", [12, 18, 28])
+def test_four_symbols_less_than_all_find_every_exchange(length):
+    chance, generator = random.Random(0), torch.Generator().manual_seed(0)
+    drawn = sample_balanced(3000, length, generator).tolist()
+    changed = [REFERENCE["unbalance"](sequence, chance.random) for sequence in drawn]
+    changed = torch.tensor([sequence for sequence in changed if sequence])
+    assert not pairs_within(changed, length - 4).any()
+    assert pairs_within(changed, length - 5).any()
+
+
+def test_the_ends_tell_nothing_here_and_much_where_the_last_symbol_takes_part():
+    def with_the_last(sequence, uniform):
+        """The exchange as notebook 06 has it."""
+        inner = [p for p in range(1, len(sequence)) if min(sequence[p - 1 : p + 2]) > 4]
+        pairs = [(p, q) for p in inner for q in inner if p < q and sequence[p] != sequence[q]]
+        if not pairs:
+            return None
+        p, q = pairs[int(uniform() * len(pairs))]
+        changed = list(sequence)
+        changed[p], changed[q] = changed[q], changed[p]
+        return changed
+
+    chance, generator = random.Random(0), torch.Generator().manual_seed(0)
+    drawn = [s for n in range(12, 19, 2) for s in sample_balanced(1500, n, generator).tolist()]
+    right = []
+    for negative in (REFERENCE["unbalance"], with_the_last):
+        pairs = [(s, changed) for s in drawn if (changed := negative(s, chance.random))]
+        train, test = ([pair for good, bad in part for pair in ((good, True), (bad, False))]
+                       for part in (pairs[::2], pairs[1::2]))  # fmt: skip
+        right.append(REFERENCE["shortcut_accuracy"](lambda s: (s[0], s[-1]), train, test))
+    assert right[0] == pytest.approx(0.5, abs=0.03)
+    assert 0.62 < right[1] < 0.7
+
+
 class OneLogit(nn.Module):
     """The helper's classifier as the lab wants it."""
 

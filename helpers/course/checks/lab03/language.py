@@ -53,7 +53,8 @@ def first_error(trial: Trial) -> None:
             hint = "Where is the first error? True or False does not tell."
             trial.holds(False, rule, hint, given=sequence, got=got, expected=repr(wanted))
         if wanted is None:
-            hint = f"{fine} {hint}" if got == 0 and type(got) is int else hint
+            if got in (0, -1) and type(got) is int:
+                hint = f"{fine} {hint}" if got == 0 else "Nothing is wrong here: None, and not -1."
             rule = f"{rule}: None"
             trial.holds(got is None, rule, hint, given=sequence, got=got, expected="None")
             return
@@ -131,7 +132,7 @@ def draw_balanced(trial: Trial) -> None:
         got = run_with_hints(trial, trial.answer, length, uniform, hints=errors, given=given)
         answered(got, given)
         is_sequence(trial, got, given)
-        hint = f"The length counts symbols, not pairs. {forced}"
+        hint = "The length counts symbols, not pairs."
         trial.equals(len(got), length, "the length is as asked for", hint, given=given)
         hint = f"Keep a stack of what is open, and close only its top. {forced}"
         trial.holds(is_balanced(got), "it is balanced", hint, given=given, got=got)
@@ -156,7 +157,8 @@ def draw_balanced(trial: Trial) -> None:
             trial.holds(
                 wanted in shapes,
                 "every shape can come",
-                f"{hint} At each place where both are allowed, either must be possible.",
+                f"{hint} At each place where both are allowed, either must be possible, and "
+                f"neither so rare that a shape does not come in {DRAWS:,} draws.",
                 given=given,
                 got=f"{len(shapes)} shapes, and never {wanted}",
             )

@@ -42,8 +42,9 @@ def unbalance(trial: Trial) -> None:
     where = see(6, "Negatives that leave one way")
     inner = (
         "An exchange of a closing right behind an opening, or of the last symbol, is found by a "
-        "rule that looks at neighbours or at the ends only: both closings need a closing on either "
-        f"side. {where}"
+        "rule that looks at neighbours or at the ends only: both closings need a closing directly "
+        "before them and one directly behind. The task is stricter than the lesson, where the "
+        "last symbol may take part: read the task's first step again."
     )
     none = (
         "What should come back where no two closings fit, because there are too few or all have "
@@ -144,11 +145,12 @@ def shortcut_accuracy(trial: Trial) -> None:
         got = trial.call(feature, list(train), list(test), given=given, hint=error)
         answered(got, given)
         fixed = f"The rule is fixed on the training set, and only there. {fit}"
+        expected = _shortcut_accuracy(feature, train, test)
         slips = (
+            (max(expected, 1 - expected), f"A rule may be wrong more often than a coin. {fixed}"),
             (_shortcut_accuracy(feature, train, train), f"Count on the test set. {fixed}"),
             (_shortcut_accuracy(feature, test, test), fixed),
         )
-        expected = _shortcut_accuracy(feature, train, test)
         trial.equals(got, expected, rule, hint, slips=slips if hint is fit else (), given=given)
 
     fit = (
@@ -164,6 +166,8 @@ def shortcut_accuracy(trial: Trial) -> None:
         "what is measured is the test set",
         fit,
     )
+    misled = [no, no, no, yes, (b, False)]
+    try_on(len, [yes, yes, (b, False)], misled, "training may mislead", fit)
     coin = "A coin is right half of the time, whatever the class is: count 1/2 for each."
     try_on(len, [yes, no], [yes, yes, yes, no], "a tie in training is a coin", coin)
     unseen = f"Do not leave these out of the count, and do not guess one class. {coin}"

@@ -41,14 +41,19 @@ def ElmanCell(trial: Trial) -> None:
         trial.holds(got == shape, f"it has the layer {name}", hint, given="ElmanCell(3, 4)",
                     got=got, expected=expected)  # fmt: skip
     names = sorted(name for name, _ in cell.named_parameters())
-    trial.equals(
-        names,
-        ["h2h.weight", "x2h.bias", "x2h.weight"],
+    wanted = ["h2h.weight", "x2h.bias", "x2h.weight"]
+    hint = "Of two biases only the sum matters, so one bias b is enough: that of x2h."
+    if "x2h.bias" not in names:
+        hint = "Where is b? A linear layer has a bias unless you say otherwise; x2h keeps its own."
+    elif set(names) - {*wanted, "h2h.bias"}:
+        hint = "The cell has two layers, x2h and h2h. What makes the logit stands outside of it."
+    trial.holds(
+        names == wanted,
         "its weights are W_x, W_h and one bias b, and nothing else",
-        "Of two biases only the sum matters, so one bias b is enough: that of x2h."
-        if "x2h.bias" in names
-        else "Where is b? A linear layer has a bias unless you say otherwise; x2h keeps its own.",
+        hint,
         given="the parameters of ElmanCell(3, 4)",
+        got=", ".join(names),
+        expected=", ".join(wanted),
     )
     forward = type(cell).forward is not nn.Module.forward
     trial.holds(forward, "it has a method forward", "PyTorch calls the method named forward.")
@@ -271,6 +276,9 @@ def input_gradients(trial: Trial) -> None:
         got = trial.call(*w, list(x), n, y, given=given)
         expected = _autograd(*w, x, n, y)
         answered(got, given)
+        listed = "Hand back a list: gradient.tolist() makes one of a tensor."
+        trial.holds(not isinstance(got, Tensor), "a list comes back", listed, given=given,
+                    got=repr(got)[:120])  # fmt: skip
         fits = isinstance(got, list | tuple) and len(got) == len(x)
         trial.holds(fits, "one number for each input", every, given=given, got=got)
         numbers = all(isinstance(v, int | float) for v in got)

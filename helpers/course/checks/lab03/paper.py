@@ -53,7 +53,7 @@ def by_hand(trial: Trial) -> None:
         "h_2": f"Step 2 has the same three weights; what is left of step 1 in it? {where}",
         "h_3": f"Step 3 reads its own x, and w_h times the state after step 2; then b. {where}",
         "logit": "The output is linear: w_y times the last state, plus b_y, and no ReLU. A logit "
-        "may be negative.",
+        "may be negative. To three decimals.",
         "P(balanced)": "The logistic function of the logit z: 1 / (1 + e^-z), to three decimals.",
     }
     got, expected = trial.call(), _by_hand()

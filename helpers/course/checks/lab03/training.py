@@ -126,6 +126,8 @@ def _first_step(trial: Trial, run: Callable, batches: Batches) -> None:
         "the optimizer makes a step",
         f"The step of the optimizer handed over is what learns. {order}",
     )
+    once = f"Go through the batches once: one step for each of them. {order}"
+    trial.equals(len(used), 1, "one step for each batch", once, given="one batch")
     there = used[0] is not None and bool(used[0].any())
     trial.holds(
         there,
