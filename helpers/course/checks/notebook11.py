@@ -189,8 +189,8 @@ def layernorm(trial: Trial) -> None:
             lambda x, g, b, eps: (_layer_norm(x, torch.ones_like(g), 0 * b, eps) + b) * g,
             "First times γ, then plus β.",
         ),
-        (over(0), "These are means over the texts; each vector is normalized by itself, over k."),
         (over(-2), "These are means over the positions; the mean is over k, the last dimension."),
+        (over(0), "These are means over the texts; each vector is normalized by itself, over k."),
         (over((-2, -1)), "One mean for a whole text: each position has an E and a V of its own."),
     ]  # fmt: skip
     look: dict[str, Any] = {"hint": hint, "slips": slips}
