@@ -1,0 +1,238 @@
+"""What residual connections and the norm's position change, over gains, rates and warm-ups.
+
+    python benchmarks/block_study.py [spirals surfaces norms] [--seeds 3]
+
+(1) Twenty layers of tanh, with and without residual connections, learn to tell two spirals apart,
+for several gains of the initial weights and learning rates. (2) The loss around some of them, on
+planes of random directions. (3) Causal transformers of twelve
+blocks, pre-norm and post-norm, learn a source whose next symbol depends on the one three positions
+back, and whose entropy is known, for several rates and lengths of the warm-up. Writes
+benchmarks/results/block_study.json, which notebook 11 shows; parts that are not named stay as they
+are. Some ten minutes on one core that has nothing else to do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import math
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from helpers.data.batching import windows
+from helpers.data.sources import lagged_source
+from helpers.device import processor
+from helpers.learning.loss_surface import filter_normalised_direction, loss_surface
+from helpers.learning.training import Training
+from helpers.models.blocks import PostNormBlock, PreNormBlock
+from helpers.models.positions import RotaryPositions
+from helpers.models.transformer import Transformer
+
+RESULTS = Path(__file__).parent / "results" / "block_study.json"
+SPIRALS = {
+    "points": 512, "layers": 20, "width": 24, "batch": 128, "steps": 300, "optimizer": "Adam",
+    "gains": [0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0], "rates": [0.001, 0.003, 0.01],
+    "kinds": ["none", "plain", "scaled"],
+}  # fmt: skip
+SURFACES = {"gain": 1.5, "rate": 0.001, "reach": 0.5, "steps": 21, "planes": 2}
+NORMS = {
+    "symbols": 8, "lag": 3, "noise": 0.1, "text": 100000, "layers": 12, "width": 32, "heads": 4,
+    "window": 16, "batch": 16, "steps": 200, "clip": 1.0,
+    "rates": [0.001, 0.003, 0.01, 0.03], "warmups": [0, 25, 100],
+}  # fmt: skip
+KINDS = {"pre-norm": PreNormBlock, "post-norm": PostNormBlock}
+
+
+def spirals(points: int) -> tuple[Tensor, Tensor]:
+    """Points (N, 2) on two spirals that wind round each other, and which spiral each is on (N,)."""
+    generator = torch.Generator().manual_seed(0)
+    turn = 2.2 * math.pi * torch.rand(points, generator=generator).sqrt() + 0.4
+    label = torch.randint(2, (points,), generator=generator)
+    angle = turn + math.pi * label
+    x = torch.stack([angle.cos(), angle.sin()], dim=1) * turn[:, None] / 4
+    return x + 0.05 * torch.randn(points, 2, generator=generator), label
+
+
+def initial(seed: int, gain: float, width: int, layers: int) -> list[Tensor]:
+    """Weights of a stack: (2, W) into it, (L, W, W) and their biases (L, 1, W), (W, 2) out."""
+    generator = torch.Generator().manual_seed(seed)
+    draw = lambda *shape: torch.randn(*shape, generator=generator)  # noqa: E731
+    inner = draw(layers, width, width) * gain / width**0.5
+    return [draw(2, width), inner, torch.zeros(layers, 1, width), draw(width, 2) / width**0.5]
+
+
+def logits(weights: list[Tensor], x: Tensor, kind: str) -> Tensor:
+    """Of R stacks at once: weights with R in front, x (N, 2) -> (R, N, 2)."""
+    W_in, W, b, W_out = weights
+    layers = W.shape[1]
+    state = (x @ W_in).tanh()  # (R, N, W)
+    for k in range(layers):
+        added = torch.baddbmm(b[:, k], state, W[:, k]).tanh()
+        if kind == "none":
+            state = added
+        else:
+            state = state + added / (layers**0.5 if kind == "scaled" else 1.0)
+    return state @ W_out
+
+
+def fit_spirals(kind: str, rate: float, seeds: int) -> list[dict]:
+    """The loss on all points after training, of every gain and seed; they learn side by side."""
+    x, y = spirals(SPIRALS["points"])
+    jobs = list(itertools.product(SPIRALS["gains"], range(seeds)))
+    parts = [initial(seed, gain, SPIRALS["width"], SPIRALS["layers"]) for gain, seed in jobs]
+    weights = [torch.stack(tensors).requires_grad_() for tensors in zip(*parts, strict=True)]
+    optimizer = torch.optim.Adam(weights, lr=rate)
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(SPIRALS["steps"]):
+        rows = torch.randint(len(x), (SPIRALS["batch"],), generator=generator)
+        optimizer.zero_grad()
+        given = logits(weights, x[rows], kind)  # (R, N, 2)
+        each = F.cross_entropy(given.flatten(0, 1), y[rows].repeat(len(jobs)), reduction="none")
+        (each.sum() / len(rows)).backward()  # a sum over stacks: none touches another's gradient
+        optimizer.step()
+    with torch.no_grad():
+        given = logits(weights, x, kind)
+        each = F.cross_entropy(given.flatten(0, 1), y.repeat(len(jobs)), reduction="none")
+    losses = each.view(len(jobs), -1).mean(1).tolist()
+    return [
+        {"kind": kind, "gain": gain, "seed": seed, "rate": rate, "loss": round(loss, 5)}
+        for (gain, seed), loss in zip(jobs, losses, strict=True)
+    ]
+
+
+class Stack(nn.Module):
+    """One of the stacks above, with a parameter for each layer's matrix."""
+
+    def __init__(self, kind: str, weights: list[Tensor]) -> None:
+        super().__init__()
+        self.kind = kind
+        first, inner, _, last = weights
+        # A row of a parameter is what a filter is in the paper: the weights into one unit.
+        self.first, self.last = nn.Parameter(first.T.clone()), nn.Parameter(last.T.clone())
+        self.weights = nn.ParameterList(W.T.clone() for W in inner)
+        self.biases = nn.ParameterList(torch.zeros(W.shape[1]) for W in inner)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(N, 2) -> logits (N, 2)."""
+        state, scale = (x @ self.first.T).tanh(), 1.0
+        if self.kind == "scaled":
+            scale = 1 / len(self.weights) ** 0.5
+        for W, b in zip(self.weights, self.biases, strict=True):
+            added = F.linear(state, W, b).tanh()
+            state = added if self.kind == "none" else state + scale * added
+        return state @ self.last.T
+
+
+def local_minima(losses: np.ndarray) -> int:
+    """How many points of a grid lie below all of their eight neighbours."""
+    padded = np.pad(losses, 1, constant_values=np.inf)
+    rows, columns = losses.shape
+    shifts = [(i, j) for i in range(3) for j in range(3) if (i, j) != (1, 1)]
+    around = [padded[i : i + rows, j : j + columns] for i, j in shifts]
+    return int((losses < np.min(around, axis=0)).sum())
+
+
+def look_around(kind: str, seed: int) -> list[dict]:
+    """What planes of two random directions through a trained stack look like."""
+    x, y = spirals(SPIRALS["points"])
+    stack = Stack(kind, initial(seed, SURFACES["gain"], SPIRALS["width"], SPIRALS["layers"]))
+    optimizer = torch.optim.Adam(stack.parameters(), lr=SURFACES["rate"])
+    generator = torch.Generator().manual_seed(seed)
+    for _ in range(SPIRALS["steps"]):
+        rows = torch.randint(len(x), (SPIRALS["batch"],), generator=generator)
+        optimizer.zero_grad()
+        F.cross_entropy(stack(x[rows]), y[rows]).backward()
+        optimizer.step()
+
+    @torch.no_grad()
+    def loss(model: nn.Module) -> float:
+        return F.cross_entropy(model(x), y).item()
+
+    along = torch.linspace(-SURFACES["reach"], SURFACES["reach"], SURFACES["steps"])
+    found = []
+    for plane in range(SURFACES["planes"]):
+        generator = torch.Generator().manual_seed(plane)
+        directions = [filter_normalised_direction(stack, generator) for _ in range(2)]
+        losses = loss_surface(stack, loss, directions, along, along).numpy()
+        found.append({
+            "kind": kind, "seed": seed, "plane": plane, "trained": round(loss(stack), 5),
+            "below 0.1": round(float((losses < 0.1).mean()), 4), "minima": local_minima(losses),
+        })  # fmt: skip
+    return found
+
+
+def fit_transformer(norm: str, rate: float, warmup: int, seed: int) -> dict:
+    """The mean loss of the last 20 batches, none of which was seen before."""
+    source = lagged_source(NORMS["symbols"], NORMS["lag"], NORMS["noise"])
+    text = source.sample(NORMS["text"], torch.Generator().manual_seed(1))
+    d_head = NORMS["width"] // NORMS["heads"]
+    torch.manual_seed(seed)
+    model = Transformer(
+        NORMS["symbols"], NORMS["width"], NORMS["heads"], NORMS["layers"],
+        relative=lambda: RotaryPositions(d_head), block=KINDS[norm],
+    )  # fmt: skip
+    generator = torch.Generator().manual_seed(seed)
+    batches = windows(text, NORMS["batch"], NORMS["window"], generator)
+    said = {"norm": norm, "rate": rate, "warmup": warmup, "seed": seed}
+    try:
+        options = {"learning_rate": rate, "warmup": warmup, "clip": NORMS["clip"]}
+        losses = [record.loss for record in Training(model, batches, NORMS["steps"], **options)]
+    except ValueError as diverged:
+        return {**said, "failed": str(diverged)}
+    return {**said, "loss": round(sum(losses[-20:]) / 20, 5)}
+
+
+def floor() -> dict[str, float]:
+    """Nats per symbol of one who knows the source, in a window, and of one who knows nothing."""
+    source = lagged_source(NORMS["symbols"], NORMS["lag"], NORMS["noise"])
+    uniform, window, blind = math.log(NORMS["symbols"]), NORMS["window"], NORMS["lag"] - 1
+    # The first targets of a window have no symbol three positions back: nothing tells them.
+    known = (blind * uniform + (window - blind) * source.entropy_rate()) / window
+    return {"best possible": known, "uniform": uniform}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", default=["spirals", "surfaces", "norms"])
+    parser.add_argument("--seeds", type=int, default=3)
+    arguments = parser.parse_args()
+    seeds, parts = range(arguments.seeds), arguments.parts
+    torch.set_num_threads(1)
+    content = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
+    content |= {
+        "script": "benchmarks/block_study.py",
+        "machine": f"{processor()}, one thread, torch {torch.__version__}",
+        "floor": floor(),
+    }
+    for part in parts:
+        began, runs = time.perf_counter(), []
+        if part == "spirals":
+            for kind, rate in itertools.product(SPIRALS["kinds"], SPIRALS["rates"]):
+                runs += fit_spirals(kind, rate, arguments.seeds)
+            content[part] = {**SPIRALS, "seeds": arguments.seeds, "runs": runs}
+        elif part == "surfaces":
+            for kind, seed in itertools.product(SPIRALS["kinds"], seeds):
+                runs += look_around(kind, seed)
+                print(runs[-1], flush=True)
+            content[part] = {**SURFACES, "seeds": arguments.seeds, "runs": runs}
+        elif part == "norms":
+            jobs = itertools.product(KINDS, NORMS["rates"], NORMS["warmups"], seeds)
+            for job in jobs:
+                runs.append(fit_transformer(*job))
+                print(runs[-1], flush=True)
+            content[part] = {**NORMS, "seeds": arguments.seeds, "runs": runs}
+        else:
+            raise SystemExit(f"There is no part {part!r}: spirals, surfaces or norms.")
+        print(part, f"took {(time.perf_counter() - began) / 60:.1f} minutes", flush=True)
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(json.dumps(content) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
