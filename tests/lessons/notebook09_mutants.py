@@ -67,7 +67,7 @@ MUTANTS = [
     ),
     # scaled_attention
     Mutant("scaled_attention", "no scale", SCALED, "K", "not divided by anything"),
-    Mutant("scaled_attention", "no root", SCALED, "K / K.shape[1]", "divide by its root"),
+    Mutant("scaled_attention", "no root", SCALED, "K / K.shape[1]", "divide once by its root"),
     Mutant("scaled_attention", "times", SCALED, "K * math.sqrt(K.shape[1])", "larger still"),
     Mutant(
         "scaled_attention",
@@ -80,13 +80,6 @@ MUTANTS = [
     Mutant("scaled_attention", "number of queries", "K.shape[1]", "len(Q)", "number of queries"),
     Mutant("scaled_attention", "values", "K.shape[1]", "V.shape[1]", "That is d_v"),
     Mutant("scaled_attention", "always 8", "math.sqrt(K.shape[1])", "8", "right for d_k = 64 only"),
-    Mutant(
-        "scaled_attention",
-        "twice",
-        "attention_weights(Q, K",
-        "attention_weights(Q / math.sqrt(K.shape[1]), K",
-        "divides twice",
-    ),
     Mutant("scaled_attention", "weights", " @ V", "", "These are the weights"),
     # causal_weights
     Mutant("causal_weights", "no mask", MASKED, "scores.softmax(1)", "Nothing is masked"),

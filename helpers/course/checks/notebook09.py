@@ -151,7 +151,7 @@ def scaled_attention(trial: Trial) -> None:
         (_with_scale(lambda Q, K, V: 1.0), "The scores are not divided by anything yet."),
         (
             _with_scale(lambda Q, K, V: 1 / K.shape[1]),
-            "d_k is the variance of the scores; divide by its root, the standard deviation.",
+            "d_k is the variance of the scores; divide once by its root, the standard deviation.",
         ),
         (
             _with_scale(lambda Q, K, V: math.sqrt(K.shape[1])),
@@ -182,28 +182,20 @@ def scaled_attention(trial: Trial) -> None:
             f"{WHICH_KEY} A query is a row: softmax(1).",
         ),
         (
-            lambda Q, K, V: (
-                (Q / math.sqrt(K.shape[1]) @ K.T / math.sqrt(K.shape[1])).softmax(1) @ V
-            ),
-            "The root divides twice here, once the queries and again the keys; once is enough.",
-        ),
-        (
             lambda Q, K, V: (Q @ K.T / math.sqrt(K.shape[1])).softmax(1),
             "These are the weights; the output is the average of the values with them.",
         ),
     ]
     look = {"hint": hint, "slips": slips}
-    Q, K = (
-        torch.tensor([[2.0, 0, 0, 0]]),
-        torch.tensor([[1.0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]]),
-    )
-    V = torch.tensor([[10.0], [4.0], [1.0]])
+    Q = torch.tensor([[2.0, 0, 0, 0], [0, 0, 0, 2.0]])
+    K = torch.cat([torch.eye(4), torch.zeros(1, 4)])
+    V = torch.tensor([[10.0, 0, 1], [4, 3, 0], [1, 0, 2], [0, 6, 0], [2, 2, 2]])
     trial.agrees(
         _scaled_attention,
         Q,
         K,
         V,
-        rule="by hand: scores 1, 0, 0 with d_k = 4",
+        rule="by hand: scores 1, 0, 0, 0, 0 with d_k = 4",
         tolerance=1e-5,
         **look,
     )
@@ -322,8 +314,8 @@ def split_heads(trial: Trial) -> None:
         ),
     ]
     look = {"hint": hint, "slips": slips}
-    small = torch.arange(8.0).view(1, 2, 4)
-    trial.agrees(_split_heads, small, 2, rule="two words of four numbers, two heads", **look)
+    small = torch.arange(12.0).view(1, 3, 4)
+    trial.agrees(_split_heads, small, 2, rule="three words of four numbers, two heads", **look)
     for _ in range(3):
         B, T, H, K = trial.integer(2, 4), trial.integer(5, 7), trial.integer(2, 4), 2
         width = H * (K + trial.integer(2, 4))
@@ -366,7 +358,7 @@ def merge_heads(trial: Trial) -> None:
         ),
     ]
     look = {"hint": hint, "slips": slips}
-    small = torch.arange(8.0).view(1, 2, 2, 2)
+    small = torch.arange(12.0).view(1, 2, 3, 2)
     trial.agrees(_merge_heads, small, rule="two heads of width two", **look)
     for _ in range(3):
         B, H, T, K = trial.integer(2, 4), trial.integer(2, 4), trial.integer(5, 7), 3
