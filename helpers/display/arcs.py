@@ -80,7 +80,10 @@ def _flow(words: Sequence[str], size: float) -> list[tuple[float, float, float]]
         width = words_width(word, size) + 0.14
         close = number and (word[:1] in _CLOSE or words[number - 1] == "“")
         gap = 0.01 if close else GAP
-        if x + gap + width + (0.4 if word == "“" else 0.0) > WIDTH:  # it begins the next line
+        needed = gap + width
+        if word == "“" and number + 1 < len(words):  # it does not stand at the end of a line
+            needed += words_width(words[number + 1], size) + 0.14
+        if x + needed > WIDTH:
             x, y = 0.2, y - LINE
         places.append((x + gap + width / 2, y, width))
         x += gap + width

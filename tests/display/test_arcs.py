@@ -52,6 +52,13 @@ def test_long_texts_are_broken_into_lines_that_fit():
     assert 2.5 < figure.get_size_inches()[1] < 6.5
 
 
+def test_an_opening_mark_goes_with_the_word_after_it():
+    for length in range(12, 24):
+        words = ["word"] * length + ["“", "Guess"]
+        shown = written(attention_arcs(words, torch.full((length + 2,), 0.01), 0))
+        assert shown["“"].get_position()[1] == shown["Guess"].get_position()[1]
+
+
 @pytest.mark.parametrize(
     ("weights", "chosen", "error"),
     [
