@@ -21,13 +21,20 @@ def test_a_head_is_chosen_and_reads_a_text_of_ones_own(open_notebook):
         output = notebook.enter(panel, text)
         expect(output.locator(shown)).to_have_count(1)
     with notebook.changes(output):
-        notebook.move_slider(panel.locator(".widget-slider").nth(1))
+        notebook.move_slider(panel.locator(".widget-slider").first)
     expect(output.locator("img")).to_have_count(1)
     notebook.shows_no_errors()
 
 
 @pytest.mark.parametrize(
-    ("name", "cell"), [("10", "draw_clock,"), ("10", "explore_rope,"), ("11", "cache_picture,")]
+    ("name", "cell"),
+    [
+        ("09", "draw_lookup,"),
+        ("09", "show_word,"),
+        ("10", "draw_clock,"),
+        ("10", "explore_rope,"),
+        ("11", "cache_picture,"),
+    ],
 )
 def test_a_slider_changes_the_picture(open_notebook, name, cell):
     notebook = open_notebook(name)
