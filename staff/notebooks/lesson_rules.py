@@ -19,7 +19,7 @@ from helpers.display.widgets import RUN_ME
 from staff.notebooks.folding import ANSWER_TAG, CLAIMS_TAG, FOLDED_TAG, TITLE
 from staff.notebooks.syntax import parse
 
-FIRST_EDITION = {"08", "09", "11"}
+FIRST_EDITION = {"09", "11"}
 YOUR_TURN_TAG, PREDICTION_TAG, ALGORITHM_TAG = "your-turn", "prediction", "algorithm"
 LEAST_TASKS, LEAST_PREDICTIONS = 4, 2
 MAX_VISIBLE_LINES, MAX_CAPTION_WORDS = 15, 30
