@@ -297,7 +297,7 @@ def done(part: str, kind: Kind, H: int, rate: float, seed: int, steps: int) -> d
     row = {"part": part} | measured(kind, H, rate, seed, steps)
     content = {"script": "benchmarks/attention_study.py", "torch": torch.__version__}
     content |= {"machine": f"{platform.machine()}, {os.cpu_count()} cores, one thread"}
-    content |= {"settings": SETTINGS | {"rates": RATES}, "rows": [*load(), row]}
+    content |= {"settings": SETTINGS | {"rates": [RATES, SIZE_RATES]}, "rows": [*load(), row]}
     RESULTS.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
     print({k: v for k, v in row.items() if k != "by length"}, flush=True)
     return row
