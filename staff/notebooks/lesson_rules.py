@@ -1,8 +1,4 @@
-"""The rules of the second edition: what a lesson has beside what every notebook has.
-
-Notebooks that were not rewritten yet are named in ``FIRST_EDITION`` and are let off. A lab is no
-lesson.
-"""
+"""The rules of lessons: what a lesson has beside what every notebook has. A lab is no lesson."""
 
 from __future__ import annotations
 
@@ -19,7 +15,6 @@ from helpers.display.widgets import RUN_ME
 from staff.notebooks.folding import ANSWER_TAG, CLAIMS_TAG, FOLDED_TAG, TITLE
 from staff.notebooks.syntax import parse
 
-FIRST_EDITION = {"08"}
 YOUR_TURN_TAG, PREDICTION_TAG, ALGORITHM_TAG = "your-turn", "prediction", "algorithm"
 LEAST_TASKS, LEAST_PREDICTIONS = 4, 2
 MAX_VISIBLE_LINES, MAX_CAPTION_WORDS = 15, 30
@@ -47,7 +42,7 @@ PRIVATE_WORDS = (
 
 def check_lesson(notebook: NotebookNode, name: str) -> list[str]:
     """All complaints about a lesson of the second edition; ``name`` is relative to notebooks/."""
-    if "/" in name or name[:2] in FIRST_EDITION:
+    if "/" in name:
         return []
     return [
         *tasks_complaints(notebook),

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from helpers.course import quiz_texts
-from staff.notebooks import lesson_rules, new_notebook
+from staff.notebooks import new_notebook
 from staff.notebooks.address import read_address
 from staff.notebooks.new_notebook import make_notebook
 from staff.notebooks.notebook_rules import check_notebook
@@ -31,7 +31,6 @@ def course(root, tmp_path):
 
 
 def test_a_new_notebook_keeps_the_rules(course, monkeypatch):
-    monkeypatch.setattr(lesson_rules, "FIRST_EDITION", {"00"})
     path = make_notebook(course, NAME)
     assert path == course / "notebooks" / f"{NAME}.ipynb"
     opening = nbformat.read(path, as_version=4).cells[0].source

@@ -1,0 +1,338 @@
+"""What notebook 08 says over several seeds: what makes attention align, what one vector holds.
+
+    python benchmarks/attention_study.py attention 0    one kind of attention
+    python benchmarks/attention_study.py bottleneck 64  no attention, one size of the vector
+    python benchmarks/attention_study.py all            whatever is missing
+
+French to English on the phrase grammar of notebook 08, on one thread. A training takes 5 to 40
+seconds. Each adds a row to benchmarks/results/attention_study.json, which the notebook shows; rows
+that are there are not computed again. Learning rates are chosen on a seed of their own, by the loss
+on validation sentences; where the best lies at the edge of those tried, one beyond it is tried.
+
+A kind of attention is a choice of four things:
+
+    score    additive  v^T tanh(W s + U h_i);  dot  s^T h_i;  location  entry i of a linear map of s
+    query    what s is: the state before the last word was read ("before"), the same together with
+             that word ("before, word"), or the state after it ("after")
+    fed      whether the context goes into the recurrence, or only beside the state to the output
+    vector   whether the decoder starts from the encoder's last state, or from zeros
+
+Networks without attention are trained with vectors of several sizes, also three times as long.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import time
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from helpers.data.translation import Pair, PhraseGrammar, WordVocabulary, batches, is_held_out
+from helpers.data.translation_lexicon import small_lexicon
+from helpers.inference.alignment import alignment_error_rate, hard_alignment
+
+RESULTS = Path(__file__).parent / "results" / "attention_study.json"
+LONGEST, BEYOND = 14, 22  # English words in training, and in the longer test sentences
+SETTINGS = {"pairs drawn": 30_000, "batch": 64, "warm-up": 50, "clipped at": 1.0}
+SETTINGS |= {"validation": 500, "tested": 1000, "longer": 400}
+TUNING_SEED = 1000
+# The kinds of attention, and the networks without attention.
+HIDDEN, STEPS, RATES, SEEDS = 64, 500, (1e-2, 2e-2, 4e-2), 3
+SIZES, SIZE_STEPS, SIZE_RATES, SIZE_SEEDS = (32, 64, 128), 800, (5e-3, 1e-2, 2e-2), 3
+LONGER_STEPS = 2400
+
+
+class Kind(NamedTuple):
+    """One kind of attention; see the module."""
+
+    score: str
+    query: str
+    fed: bool
+    vector: bool = True
+
+
+KINDS = [
+    Kind(score, query, fed)
+    for query in ("before", "after")
+    for score in ("additive", "dot")
+    for fed in (True, False)
+]
+KINDS += [Kind(score, "before, word", True) for score in ("additive", "dot", "location")]
+KINDS += [Kind(score, "before, word", True, False) for score in ("additive", "location")]
+NONE = Kind("none", "none", False)
+
+
+class Sentences(NamedTuple):
+    """The pairs of the study and their vocabularies."""
+
+    english: WordVocabulary
+    french: WordVocabulary
+    training: list[Pair]
+    validation: list[Pair]
+    test: list[Pair]
+    longer: list[Pair]
+
+
+@cache
+def sentences() -> Sentences:
+    """Training pairs as in the notebook; held-out ones to choose rates by, others to test."""
+    grammar = PhraseGrammar(small_lexicon())
+    draw = torch.Generator().manual_seed(0)
+    drawn = grammar.sample(SETTINGS["pairs drawn"], draw, max_length=LONGEST)
+    held_out = list(dict.fromkeys(pair for pair in drawn if is_held_out(pair)))
+    n, tested = SETTINGS["validation"], SETTINGS["tested"]
+    draw = torch.Generator().manual_seed(5)
+    longer = grammar.sample(SETTINGS["longer"], draw, max_length=BEYOND, min_length=LONGEST + 1)
+    return Sentences(
+        WordVocabulary(grammar.english_words),
+        WordVocabulary(grammar.french_words),
+        [pair for pair in drawn if not is_held_out(pair)],
+        held_out[:n],
+        held_out[n : n + tested],
+        longer,
+    )
+
+
+class Translator(nn.Module):
+    """An encoder-decoder of GRUs with one kind of attention, or none: logits and weights."""
+
+    def __init__(self, kind: Kind, H: int) -> None:
+        super().__init__()
+        D, (english, french, *_) = H // 2, sentences()
+        self.kind, self.H = kind, H
+        self.read_word = nn.Embedding(french.vocab_size, D)
+        self.write_word = nn.Embedding(english.vocab_size, D)
+        self.encoder = nn.GRU(D, H // 2, batch_first=True, bidirectional=True)
+        self.decoder: nn.Module = (
+            nn.GRUCell(D + H, H) if kind.fed else nn.GRU(D, H, batch_first=True)
+        )
+        self.output = nn.Linear(H if kind.score == "none" else 2 * H, english.vocab_size)
+        if kind.score == "additive":
+            self.W, self.U = nn.Linear(H, H // 2), nn.Linear(H, H // 2, bias=False)
+            self.v = nn.Linear(H // 2, 1, bias=False)
+        if kind.score == "location":
+            self.where = nn.Linear(H, 40)
+        if kind.query == "before, word":
+            self.word = nn.Linear(D, H, bias=False)
+
+    def encode(self, source: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """h (B, S, H), mask (B, 1, S), s_0 (B, H), and U h_i or h again."""
+        lengths, e = (source != 0).sum(1), self.read_word(source)
+        packed = nn.utils.rnn.pack_padded_sequence(
+            e, lengths, batch_first=True, enforce_sorted=False
+        )
+        states, last = self.encoder(packed)
+        S = source.shape[1]
+        h, _ = nn.utils.rnn.pad_packed_sequence(states, batch_first=True, total_length=S)
+        compared = self.U(h) if self.kind.score == "additive" else h
+        return h, (torch.arange(S) < lengths[:, None])[:, None], torch.cat([*last], -1), compared
+
+    def look(self, s: Tensor, e: Tensor, memory: tuple) -> tuple[Tensor, Tensor]:
+        """Contexts (B, T, H) and weights (B, T, S) for states s (B, T, H)."""
+        h, mask, _, compared = memory
+        if self.kind.query == "before, word":
+            s = s + self.word(e)
+        if self.kind.score == "additive":
+            scores = self.v(torch.tanh(self.W(s)[:, :, None] + compared[:, None]))[..., 0]
+        elif self.kind.score == "dot":
+            scores = s @ h.transpose(1, 2)
+        else:
+            scores = self.where(s)[..., : h.shape[1]]
+        weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
+        return weights @ h, weights
+
+    def forward(self, source: Tensor, target_in: Tensor) -> tuple[Tensor, Tensor | None]:
+        memory, e = self.encode(source), self.write_word(target_in)
+        s = memory[2] if self.kind.vector else torch.zeros_like(memory[2])  # (B, H)
+        if not self.kind.fed:
+            states, _ = self.decoder(e, s[None])
+            if self.kind.score == "none":
+                return self.output(states), None
+            earlier = torch.cat([s[:, None], states[:, :-1]], 1)
+            c, weights = self.look(states if self.kind.query == "after" else earlier, e, memory)
+            return self.output(torch.cat([states, c], -1)), weights
+        found, c = [], torch.zeros_like(s)[:, None]
+        for now in e.split(1, 1):  # (B, 1, D)
+            if self.kind.query != "after":
+                c, alpha = self.look(s[:, None], now, memory)
+            s = self.decoder(torch.cat([now, c], -1)[:, 0], s)
+            if self.kind.query == "after":
+                c, alpha = self.look(s[:, None], now, memory)
+            found.append((torch.cat([s[:, None], c], -1), alpha))
+        features, weights = (torch.cat(parts, 1) for parts in zip(*found, strict=True))
+        return self.output(features), weights
+
+
+def train(kind: Kind, H: int, rate: float, seed: int, steps: int) -> Translator:
+    """Adam with warm-up and a linear decay."""
+    torch.manual_seed(seed)
+    english, french, training, *_ = sentences()
+    model, draw = Translator(kind, H), torch.Generator().manual_seed(seed)
+    optimizer = torch.optim.Adam(model.parameters(), rate)
+    data = batches(training, english, french, SETTINGS["batch"], draw, to_french=False)
+    for step in range(steps):
+        (source, target_in), target_out = next(data)
+        factor = min((step + 1) / SETTINGS["warm-up"], 1 - step / steps)
+        optimizer.param_groups[0]["lr"] = rate * factor
+        logits, _ = model(source, target_in)
+        loss = F.cross_entropy(logits.flatten(0, 1), target_out.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), SETTINGS["clipped at"])
+        optimizer.step()
+    return model
+
+
+def padded(pairs: list[Pair]) -> tuple[Tensor, Tensor, Tensor]:
+    """Source (B, S), target_in (B, T), target_out (B, T) with -100 at padding."""
+    english, french, *_ = sentences()
+    source = french.encode_batch([pair.french for pair in pairs])
+    words = english.encode_batch([pair.english for pair in pairs])
+    words = F.pad(words, (0, 1))
+    target_out = words.clone()
+    ends = (words == english.pad).int().argmax(1)
+    target_out[torch.arange(len(pairs)), ends] = english.eos
+    target_in = F.pad(words, (1, 0), value=english.bos)[:, :-1]
+    return source, target_in, target_out.masked_fill(target_out == english.pad, -100)
+
+
+@torch.no_grad()
+def loss_on(model: Translator, pairs: list[Pair]) -> float:
+    """Nats per English word, end mark included."""
+    source, target_in, target_out = padded(pairs)
+    logits, _ = model(source, target_in)
+    return float(F.cross_entropy(logits.flatten(0, 1), target_out.flatten()))
+
+
+@torch.no_grad()
+def exact(model: Translator, pairs: list[Pair]) -> list[bool]:
+    """Whether each greedy translation is the reference, word for word."""
+    english, french, *_ = sentences()
+    source = french.encode_batch([pair.french for pair in pairs])
+    written = torch.full((len(pairs), 1), english.bos)
+    for _ in range(BEYOND + 3):
+        logits, _ = model(source, written)
+        written = torch.cat([written, logits[:, -1].argmax(-1, keepdim=True)], 1)
+    return [english.decode(row) == p.english for row, p in zip(written[:, 1:], pairs, strict=True)]
+
+
+@torch.no_grad()
+def alignment(model: Translator, pairs: list[Pair]) -> dict[str, float]:
+    """Alignment error rate, and how often the largest weight lies on the truth of some word.
+
+    ``this``, ``word before`` and ``word after`` are over words that have both neighbours; ``all``
+    is over all words, ``last`` over the full stops and question marks.
+    """
+    source, target_in, _ = padded(pairs)
+    _, weights = model(source, target_in)
+    truth = torch.zeros_like(weights, dtype=torch.bool)
+    for row, pair in zip(truth, pairs, strict=True):
+        table = pair.matrix(to_french=False)
+        row[: table.shape[0], : table.shape[1]] = table
+    words = truth.any(-1)  # (B, T)
+    links = hard_alignment(weights, words)
+    lengths = words.sum(1)
+    inner = words.clone()
+    inner[:, 0] = False
+    inner[torch.arange(len(pairs)), lengths - 1] = False
+    here = (links & truth).any(-1)
+    before = (links & F.pad(truth, (0, 0, 1, 0))[:, :-1]).any(-1)
+    after = (links & F.pad(truth, (0, 0, 0, 1))[:, 1:]).any(-1)
+    last = here[torch.arange(len(pairs)), lengths - 1]
+    shares = {"all": here[words], "this": here[inner], "word before": before[inner]}
+    shares |= {"word after": after[inner], "last": last}
+    found = {name: round(float(hits.double().mean()), 4) for name, hits in shares.items()}
+    return found | {"error rate": round(alignment_error_rate(links, truth), 4)}
+
+
+def measured(kind: Kind, H: int, rate: float, seed: int, steps: int) -> dict:
+    """Train once: the row of results."""
+    began = time.process_time()
+    model = train(kind, H, rate, seed, steps).eval()
+    seconds = time.process_time() - began
+    data = sentences()
+    row = kind._asdict() | {"hidden": H, "rate": rate, "seed": seed, "steps": steps}
+    row |= {"seconds": round(seconds, 1), "validation": round(loss_on(model, data.validation), 4)}
+    if seed == TUNING_SEED:
+        return row
+    hits, longer = exact(model, data.test), exact(model, data.longer)
+    lengths: dict[int, list[bool]] = {}
+    pairs = zip([*data.test, *data.longer], [*hits, *longer], strict=True)
+    for pair, hit in pairs:
+        lengths.setdefault((len(pair.english) + 1) // 2 * 2, []).append(hit)
+    row["exact"] = round(sum(hits) / len(hits), 4)
+    row["exact, longer"] = round(sum(longer) / len(longer), 4)
+    row["by length"] = {str(n): [sum(h), len(h)] for n, h in sorted(lengths.items())}
+    if kind.score != "none":
+        row["alignment"] = alignment(model, data.test)
+    return row
+
+
+def load() -> list[dict]:
+    return json.loads(RESULTS.read_text(encoding="utf-8"))["rows"] if RESULTS.is_file() else []
+
+
+def done(part: str, kind: Kind, H: int, rate: float, seed: int, steps: int) -> dict:
+    """The row of this training, from the file or computed and saved."""
+    asked = {
+        "part": part,
+        **kind._asdict(),
+        "hidden": H,
+        "rate": rate,
+        "seed": seed,
+        "steps": steps,
+    }
+    for row in load():
+        if all(row[name] == value for name, value in asked.items()):
+            return row
+    row = {"part": part} | measured(kind, H, rate, seed, steps)
+    content = {"script": "benchmarks/attention_study.py", "torch": torch.__version__}
+    content |= {"machine": f"{platform.machine()}, {os.cpu_count()} cores, one thread"}
+    content |= {"settings": SETTINGS | {"rates": [RATES, SIZE_RATES]}, "rows": [*load(), row]}
+    RESULTS.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
+    print({k: v for k, v in row.items() if k != "by length"}, flush=True)
+    return row
+
+
+def tuned(part: str, kind: Kind, H: int, rates: Sequence[float], seeds: int, steps: int) -> float:
+    """Choose the rate on the tuning seed, then train the seeds with it; the chosen rate."""
+    tried = {rate: done(part, kind, H, rate, TUNING_SEED, steps)["validation"] for rate in rates}
+    for _ in range(2):
+        best = min(tried, key=lambda rate: tried[rate])
+        beyond = {min(tried): best / 2, max(tried): best * 2}.get(best)
+        if beyond is not None:
+            tried[beyond] = done(part, kind, H, beyond, TUNING_SEED, steps)["validation"]
+    best = min(tried, key=lambda rate: tried[rate])
+    for seed in range(seeds):
+        done(part, kind, H, best, seed, steps)
+    return best
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("part", choices=["attention", "bottleneck", "all"])
+    parser.add_argument("number", nargs="?", type=int, help="of the kind, or the vector's size")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    part, number = arguments.part, arguments.number
+    if part in ("attention", "all"):
+        for kind in KINDS if number is None else [KINDS[number]]:
+            tuned("attention", kind, HIDDEN, RATES, SEEDS, STEPS)
+    if part in ("bottleneck", "all"):
+        for size in SIZES if number is None else [number]:
+            best = tuned("bottleneck", NONE, size, SIZE_RATES, SIZE_SEEDS, SIZE_STEPS)
+            for seed in range(SIZE_SEEDS if size > min(SIZES) else 0):
+                done("longer", NONE, size, best, seed, LONGER_STEPS)
+
+
+if __name__ == "__main__":
+    main()
