@@ -157,8 +157,8 @@ def gpt_optimizers(
     norms and biases. Move the model to its device first.
 
     Args:
-        model: with its blocks in ``blocks``, such as ``GPT`` or ``Transformer``; it may stand in
-            DistributedDataParallel.
+        model: with its blocks in ``blocks``, such as ``GPT`` or ``Transformer``, or made of models
+            that have such, as a head on an encoder is; it may stand in DistributedDataParallel.
         learning_rate: AdamW's highest rate, and SparseAdam's.
         muon_rate: Muon's highest rate.
         weight_decay: of the first two, on matrices only; each multiplies it by its own rate.
@@ -168,13 +168,14 @@ def gpt_optimizers(
         ValueError: the model has no blocks that hold matrices.
     """
     model = model.module if isinstance(model, nn.parallel.DistributedDataParallel) else model
-    blocks = getattr(model, "blocks", None)
-    if not isinstance(blocks, nn.Module) or all(p.ndim != 2 for p in blocks.parameters()):
+    stacks = [part.blocks for part in model.modules() if hasattr(part, "blocks")]
+    matrices = [p for blocks in stacks for p in blocks.parameters() if p.ndim == 2]
+    if not matrices:
         raise ValueError(
             f"{type(model).__name__} has no `blocks` that hold matrices: give the trainer "
             "optimizers made by hand instead."
         )
-    inside = [p for p in blocks.parameters() if p.requires_grad and p.ndim == 2]
+    inside = [p for p in matrices if p.requires_grad]
     others = [p for p in model.parameters() if p.requires_grad]
     tables = [m.weight for m in model.modules() if getattr(m, "sparse", False)]
     apart = {id(p) for p in inside + tables}

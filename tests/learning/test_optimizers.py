@@ -11,6 +11,9 @@ from torch import nn
 
 from helpers.learning.optimizers import Muon, gpt_optimizers, newton_schulz
 from helpers.learning.training import Training
+from helpers.models.encoder import Encoder, MaskedLM
+from helpers.models.encoder_decoder import EncoderDecoder
+from helpers.models.gpt import GPTConfig
 from helpers.models.positions import LearnedPositions
 from helpers.models.transformer import Transformer
 
@@ -210,6 +213,23 @@ def test_adamw_is_pytorchs_where_there_is_no_fused_kernel(monkeypatch):
             optimizer.step()
     for a, b, start in zip(models[0].parameters(), models[1].parameters(), gpt().parameters()):
         assert (a - b).norm() < 1e-5 * (b - start).norm()
+
+
+def test_heads_on_an_encoder_and_both_stacks_of_an_encoder_decoder():
+    config = GPTConfig.modern(11, max_length=8, n_layers=1, n_heads=2, d_model=8)
+    translator = EncoderDecoder.build(11, 11, 8, 2, 1)
+    for model, stacks in (
+        (MaskedLM(Encoder.modern(config)), ("encoder.blocks.",)),
+        (translator, ("encoder.blocks.", "blocks.")),
+    ):
+        muon, adamw = gpt_optimizers(model, 1e-3, 1e-2)
+        matrices = {
+            id(p) for name, p in model.named_parameters() if name.startswith(stacks) and p.ndim == 2
+        }
+        assert {id(p) for group in muon.param_groups for p in group["params"]} == matrices
+        others = {id(p) for group in adamw.param_groups for p in group["params"]}
+        assert others == {id(p) for p in model.parameters()} - matrices
+        assert len(others) > 2
 
 
 def test_a_model_without_blocks():
