@@ -8,7 +8,7 @@ pytestmark = pytest.mark.browser
 
 def test_a_sentence_of_ones_own_is_translated_and_an_unknown_word_is_answered(open_notebook):
     notebook = open_notebook("08")
-    panel = notebook.run_for("translate_and_draw,")
+    panel = notebook.run_for("translate_typed,")
     expect(notebook.enter(panel, "le roi dort .").locator("img")).to_have_count(1)
     expect(notebook.enter(panel, "le roi dormait .").locator("pre")).to_contain_text("'dormait'")
     notebook.shows_no_errors()
@@ -29,10 +29,12 @@ def test_a_head_is_chosen_and_reads_a_text_of_ones_own(open_notebook):
 @pytest.mark.parametrize(
     ("name", "cell"),
     [
+        ("08", "step_through,"),
         ("09", "draw_lookup,"),
         ("09", "show_word,"),
         ("10", "draw_clock,"),
         ("10", "explore_rope,"),
+        ("11", "show_position,"),
         ("11", "cache_picture,"),
     ],
 )
