@@ -107,7 +107,8 @@ def attention_in_blocks(trial: Trial) -> None:
     ragged = "The last block may be shorter than the others: take the sizes from the slices."
     front = "There may be dimensions in front of T and K, such as heads: count from the end."
     large = "e^1000 is infinite: the largest score so far is subtracted in every block, and no "
-    large += "power is larger than 1; that of the newest block alone may be smaller. What is the largest score before there is any?"
+    large += "power is larger than 1; that of the newest block alone may be smaller. What is the "
+    large += "largest score before there is any?"
 
     def try_on(q, k, v, block: int, rule: str, hint: str, given: str = "") -> None:
         given = given or f"q {tuple(q.shape)}, v {tuple(v.shape)}, block = {block}"
