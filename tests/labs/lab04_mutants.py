@@ -44,7 +44,7 @@ BY_HAND = [
         "(e[0] * values[0] + e[1] * values[1] + values[2]) / (e[0] + e[1] + 1)",
         "e to the power of 0 is 1",
     ),
-    Mutant("by_hand", "a name changed", '"first weight":', '"a_1":', "these very names"),
+    Mutant("by_hand", "a name changed", '"first weight": e', '"a_1": e', "these very names"),
     Mutant("by_hand", "nothing handed back", "return {", "_ = {", "without return"),
     Mutant("by_hand", "in percent", "e[0] / sum(e),", "100 * e[0] / sum(e),", "share of 1"),
     Mutant("by_hand", "a text", "e[0] / sum(e),", "str(e[0] / sum(e)),", "no text"),
@@ -131,6 +131,14 @@ STABLE_SOFTMAX = [
         "return (e / e.sum(-1, keepdim=True)).double()",
         "x's dtype",
     ),
+    Mutant("stable_softmax", "detached", "(x - x", "(x.detach() - x.detach()", "cuts the graph"),
+    Mutant(
+        "stable_softmax",
+        "the sum detached",
+        "e.sum(-1, keepdim=True)",
+        "e.sum(-1, keepdim=True).detach()",
+        "depends on x",
+    ),
     Mutant("stable_softmax", "nothing handed back", "return", "_ =", "without return"),
     Mutant("stable_softmax", "an unknown name", "e = (x", "e = (logits", "no value here"),
     Mutant(
@@ -140,49 +148,6 @@ STABLE_SOFTMAX = [
         "e = math.exp(x)",
         "a whole tensor",
     ),
-]
-
-ATTENTION = [
-    Mutant("attention", "no factor", " / math.sqrt(q.shape[1])", "", "square root of K"),
-    Mutant("attention", "by K", "math.sqrt(q.shape[1])", "q.shape[1]", "divided by K itself"),
-    Mutant("attention", "by the keys", "q.shape[1]", "k.shape[0]", "number of keys has no say"),
-    Mutant("attention", "by the queries", "q.shape[1]", "q.shape[0]", "square root of K"),
-    Mutant(
-        "attention",
-        "factor after the softmax",
-        "/ math.sqrt(q.shape[1])\n    weights = stable_softmax(scores)",
-        "\n    weights = stable_softmax(scores) / math.sqrt(q.shape[1])",
-        "belongs to the scores, before",
-    ),
-    Mutant("attention", "multiplied", "/ math.sqrt", "* math.sqrt", "divides; this is multiplied"),
-    Mutant(
-        "attention",
-        "softmax over the queries",
-        "stable_softmax(scores)",
-        "stable_softmax(scores.T).T",
-        "over the keys: which dimension",
-    ),
-    Mutant("attention", "no softmax", "stable_softmax(scores)", "scores", "softmax is missing"),
-    Mutant("attention", "the output alone", "weights @ v, weights", "weights @ v", "two things"),
-    Mutant("attention", "exchanged", "weights @ v, weights", "weights, weights @ v", "two things"),
-    Mutant("attention", "keys averaged", "weights @ v,", "weights @ k,", "mean of the values"),
-    Mutant("attention", "not transposed", "q @ k.T", "q @ k", "Compare shapes and dtypes"),
-    Mutant("attention", "keys first", "q @ k.T", "k @ q.T", "Queries are compared with keys"),
-    Mutant(
-        "attention",
-        "single precision",
-        "q @ k.T / math.sqrt(q.shape[1])",
-        "(q @ k.T / math.sqrt(q.shape[1])).float()",
-        "dtypes",
-    ),
-    Mutant(
-        "attention",
-        "PyTorch's kernel",
-        "return weights @ v,",
-        "return nn.functional.scaled_dot_product_attention(q, k, v),",
-        "the exercise is to write it",
-    ),
-    Mutant("attention", "K is always 64", "math.sqrt(q.shape[1])", "8", "not always 64"),
 ]
 
 CAUSAL_MASK = [
@@ -271,6 +236,14 @@ MASKED_ATTENTION = [
         "k.transpose(0, 1)",
         "the last two of k",
     ),
+    Mutant(
+        "masked_attention",
+        "softmax over the queries",
+        "stable_softmax(scores.masked_fill(~mask & some, -math.inf))",
+        "stable_softmax(scores.masked_fill(~mask & some, -1e30).mT).mT",
+        "which dimension is that",
+    ),
+    Mutant("masked_attention", "multiplied", "/ math.sqrt", "* math.sqrt", "square root of K"),
     Mutant("masked_attention", "no factor", " / math.sqrt(q.shape[-1])", "", "square root of K"),
     Mutant(
         "masked_attention",
@@ -289,236 +262,6 @@ MASKED_ATTENTION = [
         "q.shape[1]",
         "Which dimension",
     ),
-]
-
-RESHAPE = "a reshape alone takes them"
-SPLIT = "x.reshape(B, T, n_heads, D // n_heads).transpose(1, 2)"
-SPLIT_HEADS = [
-    Mutant("split_heads", "reshape alone", SPLIT, "x.reshape(B, n_heads, T, -1)", RESHAPE),
-    Mutant("split_heads", "view alone", SPLIT, "x.view(B, n_heads, T, D // n_heads)", RESHAPE),
-    Mutant(
-        "split_heads", "no transpose", ".transpose(1, 2)", "", "two dimensions stand in the wrong"
-    ),
-    Mutant(
-        "split_heads",
-        "H behind K",
-        SPLIT,
-        "x.reshape(B, T, D // n_heads, n_heads).permute(0, 3, 1, 2)",
-        "not every H-th",
-    ),
-    Mutant(
-        "split_heads",
-        "T and K exchanged",
-        ".transpose(1, 2)",
-        ".permute(0, 2, 3, 1)",
-        "two dimensions stand in the wrong",
-    ),
-    Mutant(
-        "split_heads",
-        "n_heads features",
-        "n_heads, D // n_heads",
-        "D // n_heads, n_heads",
-        "D = H K",
-    ),
-    Mutant("split_heads", "heads in front", ".transpose(1, 2)", ".permute(2, 0, 1, 3)", "D = H K"),
-    Mutant("split_heads", "chunked in a tuple", SPLIT, "x.chunk(n_heads, -1)", "tensor of PyTorch"),
-    Mutant(
-        "split_heads",
-        "a part that is no whole number",
-        "D // n_heads",
-        "D / n_heads",
-        "another kind",
-    ),
-]
-
-MERGE = "x.transpose(1, 2).reshape(B, T, H * K)"
-MERGE_HEADS = [
-    Mutant("merge_heads", "reshape alone", ".transpose(1, 2)", "", RESHAPE),
-    Mutant("merge_heads", "flatten", MERGE, "x.flatten(2).reshape(B, T, H * K)", RESHAPE),
-    Mutant("merge_heads", "view", "reshape(B, T, H * K)", "view(B, T, H * K)", "reshape copies"),
-    Mutant(
-        "merge_heads",
-        "H behind K",
-        "x.transpose(1, 2)",
-        "x.permute(0, 2, 3, 1)",
-        "not every H-th",
-    ),
-    Mutant("merge_heads", "not put side by side", MERGE, "x.transpose(1, 2)", "wrong places"),
-    Mutant("merge_heads", "the wrong pair", "x.transpose(1, 2)", "x.transpose(2, 3)", RESHAPE),
-    Mutant("merge_heads", "added up", MERGE, "x.sum(1)", "are added up"),
-]
-
-MULTI_HEAD = [
-    Mutant("MultiHead", "no W_O", "self.output(merge_heads(heads))", "merge_heads(heads)", "W_O"),
-    Mutant(
-        "MultiHead",
-        "merged by a reshape",
-        "merge_heads(heads)",
-        "heads.reshape(x.shape)",
-        RESHAPE,
-    ),
-    Mutant(
-        "MultiHead",
-        "query and key exchanged",
-        "masked_attention(q, k, v, mask)",
-        "masked_attention(k, q, v, mask)",
-        "exchanged their roles",
-    ),
-    Mutant(
-        "MultiHead",
-        "scaled by d_model",
-        "masked_attention(q, k, v, mask)",
-        "masked_attention(q / math.sqrt(self.n_heads), k, v, mask)",
-        "K is d_model / H",
-    ),
-    Mutant(
-        "MultiHead",
-        "scaled twice",
-        "masked_attention(q, k, v, mask)",
-        "masked_attention(q / math.sqrt(q.shape[-1]), k, v, mask)",
-        "done twice",
-    ),
-    Mutant(
-        "MultiHead",
-        "no mask",
-        "masked_attention(q, k, v, mask)",
-        "masked_attention(q, k, v, torch.ones_like(mask))",
-        "The mask does nothing",
-    ),
-    Mutant("MultiHead", "the mask's opposite", "k, v, mask)\n", "k, v, ~mask)\n", ONE_MASK),
-    Mutant(
-        "MultiHead",
-        "one head",
-        "        q = split_heads(self.query(x), self.n_heads)\n"
-        "        k = split_heads(self.key(x), self.n_heads)\n"
-        "        v = split_heads(self.value(x), self.n_heads)\n",
-        "        q, k, v = (y(x)[:, None] for y in (self.query, self.key, self.value))\n",
-        "(B, H, T, T)",
-    ),
-    Mutant("MultiHead", "no W_V", "self.value(x)", "x", "by W_V"),
-    Mutant("MultiHead", "x added", "return self.output", "return x + self.output", "made outside"),
-    Mutant(
-        "MultiHead",
-        "with a bias",
-        "self.value = nn.Linear(d_model, d_model, bias=False)",
-        "self.value = nn.Linear(d_model, d_model)",
-        "matrices alone",
-    ),
-    Mutant(
-        "MultiHead",
-        "another name",
-        "        self.output = nn.Linear(d_model, d_model, bias=False)",
-        "        self.out = nn.Linear(d_model, d_model, bias=False)\n"
-        "        self.forward_output = self.out",
-        "Four attributes query, key, value and output",
-    ),
-    Mutant("MultiHead", "no super", "super().__init__()", "pass", "super().__init__()"),
-    Mutant("MultiHead", "another method", "def forward", "def call", "this very name"),
-    Mutant("MultiHead", "turn forgotten", "turn(q), turn(k)", "q, k", "never called"),
-    Mutant(
-        "MultiHead", "only queries turned", "turn(q), turn(k)", "turn(q), k", "both have a position"
-    ),
-    Mutant(
-        "MultiHead",
-        "values turned too",
-        "q, k = turn(q), turn(k)",
-        "q, k, v = turn(q), turn(k), turn(v)",
-        "values stay",
-    ),
-    Mutant(
-        "MultiHead",
-        "turned before the split",
-        "        q = split_heads(self.query(x), self.n_heads)\n"
-        "        k = split_heads(self.key(x), self.n_heads)\n",
-        "        q, k = self.query(x), self.key(x)\n"
-        "        if turn is not None:\n"
-        "            q, k, turn = turn(q), turn(k), None\n"
-        "        q, k = split_heads(q, self.n_heads), split_heads(k, self.n_heads)\n",
-        "split into (B, H, T, K) first",
-    ),
-    Mutant(
-        "MultiHead",
-        "weights detached",
-        "heads, weights = masked_attention(q, k, v, mask)",
-        "heads, weights = masked_attention(q, k.detach(), v, mask)",
-        "cuts the graph",
-    ),
-    Mutant("MultiHead", "the output alone", "(heads)), weights", "(heads))", "two things"),
-    Mutant(
-        "MultiHead", "one map for queries and keys", "self.key(x)", "self.query(x)", "of its own"
-    ),
-    Mutant("MultiHead", "turn without asking", "if turn is not None:", "if True:", "is None here"),
-    Mutant("MultiHead", "turned in vain", "q, k = turn(q)", "_ = turn(q)", "hands back"),
-]
-
-ORDER_GAP = [
-    Mutant("order_gap", "invariance", "f(x)[order]", "f(x)", "move with the words"),
-    Mutant(
-        "order_gap", "the inverse order", "f(x)[order]", "f(x)[order.argsort()]", "inverse order"
-    ),
-    Mutant("order_gap", "the mean", ".max()", ".mean()", "not their mean"),
-    Mutant("order_gap", "no size", ".abs()", "", "its size counts"),
-    Mutant("order_gap", "the norm", ".abs().max()", ".norm()", "not their mean"),
-    Mutant("order_gap", "the sum", ".max()", ".sum()", "not their mean"),
-    Mutant("order_gap", "nothing shuffled", "f(x[order])", "f(x)[order]", "move with the words"),
-    Mutant(
-        "order_gap", "features shuffled", "f(x[order])", "f(x[:, order])", "a row for each word"
-    ),
-    Mutant("order_gap", "yes or no", ".max().item()", ".max().item() < 1e-6", "how large the gap"),
-    Mutant("order_gap", "squared", ".abs().max()", ".square().max()", "not its square"),
-    Mutant("order_gap", "nothing handed back", "return", "_ =", "without return"),
-    Mutant("order_gap", "a gap for each", ".max().item()", "", "One number"),
-    Mutant(
-        "order_gap", "texts alone", "f(x[order]) - f(x)[order]", "x[order] - x", "f is not used"
-    ),
-]
-
-SINUSOIDAL_TABLE = [
-    Mutant("sinusoidal_table", "cosine first", "% 2 == 0", "% 2 == 1", "Even columns"),
-    Mutant("sinusoidal_table", "the column", "2 * (column // 2)", "column", "number of the pair"),
-    Mutant("sinusoidal_table", "i", "2 * (column // 2)", "(column // 2)", "number of the pair"),
-    Mutant("sinusoidal_table", "2 j", "(column // 2)", "column", "number of the pair"),
-    Mutant("sinusoidal_table", "from 1", "arange(T,", "arange(1, T + 1,", "count from 0"),
-    Mutant(
-        "sinusoidal_table",
-        "halves",
-        "angles = t / 10000 ** (2 * (column // 2) / d_model)",
-        "angles = t / 10000 ** (2 * column / d_model)\n"
-        "    half = (d_model + 1) // 2\n"
-        "    return torch.cat([angles.sin()[:, :half], angles.cos()[:, : d_model - half]], 1)",
-        "not in two halves",
-    ),
-    Mutant(
-        "sinusoidal_table",
-        "all sines",
-        "torch.where(column % 2 == 0, angles.sin(), angles.cos())",
-        "angles.sin()",
-        "Odd columns are cosines",
-    ),
-    Mutant(
-        "sinusoidal_table",
-        "even widths only",
-        "return torch.where(column % 2 == 0, angles.sin(), angles.cos())",
-        "table = torch.zeros(T, d_model)\n"
-        "    table[:, 0::2] = angles[:, 0::2].sin()\n"
-        "    table[:, 1::2] = angles[:, 0::2].cos()\n"
-        "    return table",
-        "the last sine has no cosine",
-    ),
-    Mutant(
-        "sinusoidal_table",
-        "transposed",
-        "torch.where(column % 2 == 0, angles.sin(), angles.cos())",
-        "torch.where(column % 2 == 0, angles.sin(), angles.cos()).T",
-        "A row is a position",
-    ),
-    Mutant("sinusoidal_table", "base 1000", "10000", "1000", "of the same angle"),
-    Mutant("sinusoidal_table", "multiplied", "t / 10000", "t * 10000", "of the same angle"),
-    Mutant(
-        "sinusoidal_table", "whole numbers", "angles.cos())", "angles.cos()).long()", "cannot hold"
-    ),
-    Mutant("sinusoidal_table", "a list", "angles.cos())", "angles.cos()).tolist()", "no list"),
-    Mutant("sinusoidal_table", "a row too many", "arange(T,", "arange(T + 1,", "A row for each"),
 ]
 
 ROTATE = [
@@ -594,18 +337,278 @@ ROTATE = [
     Mutant("rotate", "nothing handed back", "return", "_ =", "without return"),
 ]
 
+DEPENDENCE = [
+    Mutant("dependence", "transposed", "return table", "return table.T", "a row is an output"),
+    Mutant("dependence", "no size", "gradient.abs()", "gradient", "its size counts"),
+    Mutant(
+        "dependence",
+        "the sum of an output",
+        "        for number in row:",
+        "        for number in [row.sum()]:",
+        "what one of them gains another may lose",
+    ),
+    Mutant(
+        "dependence",
+        "the first number alone",
+        "        for number in row:",
+        "        for number in row[:1]:",
+        "Only one number of an output",
+    ),
+    Mutant(
+        "dependence",
+        "the first feature alone",
+        "gradient.abs().amax(1)",
+        "gradient[:, 0].abs()",
+        "Only one number of an output, or of a word",
+    ),
+    Mutant("dependence", "the mean", ".amax(1)", ".mean(1)", "not their sum"),
+    Mutant("dependence", "the sum", ".amax(1)", ".sum(1)", "not their sum"),
+    Mutant("dependence", "the norm", "gradient.abs().amax(1)", "gradient.norm(dim=1)", "or norm"),
+    Mutant(
+        "dependence",
+        "the last number alone",
+        "torch.maximum(table[t], gradient.abs().amax(1))",
+        "gradient.abs().amax(1)",
+        "Entry (t, s)",
+    ),
+    Mutant(
+        "dependence",
+        "added up over numbers",
+        "torch.maximum(table[t], gradient.abs().amax(1))",
+        "table[t] + gradient.abs().amax(1)",
+        "not their sum",
+    ),
+    Mutant("dependence", "yes or no", "return table", "return table > 0", "not yes or no"),
+    Mutant(
+        "dependence",
+        "the graph is not kept",
+        ", retain_graph=True",
+        "",
+        "keeps the graph for the next one",
+    ),
+    Mutant(
+        "dependence",
+        "no graph",
+        "x = x.clone().requires_grad_()",
+        "x = x.clone()",
+        "begins a graph",
+    ),
+    Mutant("dependence", "x itself is changed", "x.clone()", "x.mul_(2).clone()", "in place"),
+    Mutant(
+        "dependence",
+        "a finite step",
+        "    for t, row in enumerate(f(x)):",
+        "    for s in range(T):\n"
+        "        step = torch.zeros_like(x)\n"
+        "        step[s] = 1\n"
+        "        table[:, s] = (f(x + step) - f(x)).abs().amax(1)\n"
+        "    return table.detach()\n"
+        "    for t, row in enumerate(f(x)):",
+        "that depends on the step",
+    ),
+    Mutant("dependence", "outputs alone", "(number, x, ", "(f(x).sum(), x, ", "no longer be told"),
+    Mutant("dependence", "a row", "return table", "return table.amax(0)", "a column for each word"),
+    Mutant("dependence", "nothing handed back", "return table", "table", "without return"),
+]
+
+LEAKS = "only later words do"
+WIDTH = "more heads beside it"
+MOVED = "has a position that needs none"
+CALL = "masked_attention(q, k, v, mask)"
+AFTER = """masked_attention(q, k, v, torch.ones_like(mask))
+        weights = weights * mask
+        heads = weights @ v"""
+MULTI_HEAD = [
+    Mutant("MultiHead", "the mask after the softmax", CALL, AFTER, LEAKS),
+    Mutant("MultiHead", "no mask", CALL, "masked_attention(q, k, v, mask | True)", LEAKS),
+    Mutant(
+        "MultiHead",
+        "divided by the root of the width",
+        CALL,
+        "masked_attention(q / math.sqrt(self.n_heads), k, v, mask)",
+        WIDTH,
+    ),
+    Mutant(
+        "MultiHead",
+        "values turned",
+        "q, k = rotate(q",
+        "v = rotate(v, start)\n        q, k = rotate(q",
+        MOVED,
+    ),
+    Mutant(
+        "MultiHead",
+        "all faults",
+        "        q, k = rotate(q, start), rotate(k, start)\n"
+        "        heads, weights = masked_attention(q, k, v, mask)\n"
+        "        return self.output(merge_heads(heads)), weights",
+        "        return super().forward(x, mask, start)",
+        "still in: 3",
+    ),
+    Mutant(
+        "MultiHead",
+        "the faults of weights alone are mended",
+        "q, k = rotate(q, start), rotate(k, start)",
+        "q, k, v = rotate(q, start), rotate(k, start), rotate(v, start)",
+        "still in: 1",
+    ),
+    Mutant("MultiHead", "the opposite meaning", CALL, "masked_attention(q, k, v, ~mask)", ONE_MASK),
+    Mutant(
+        "MultiHead",
+        "no factor",
+        CALL,
+        "masked_attention(q * math.sqrt(q.shape[-1]), k, v, mask)",
+        "square root of K",
+    ),
+    Mutant(
+        "MultiHead",
+        "scaled twice",
+        CALL,
+        "masked_attention(q / math.sqrt(q.shape[-1]), k, v, mask)",
+        "done twice",
+    ),
+    Mutant("MultiHead", "keys not turned", ", rotate(k, start)", ", k", "both have a position"),
+    Mutant("MultiHead", "queries not turned", "= rotate(q, start)", "= q", "both have a position"),
+    Mutant(
+        "MultiHead",
+        "nothing turned",
+        "rotate(q, start), rotate(k, start)",
+        "q, k",
+        "reads a bag",
+    ),
+    Mutant(
+        "MultiHead",
+        "turned before the split",
+        "        q, k = rotate(q, start), rotate(k, start)\n",
+        "        q, k = rotate(self.query(x), start), rotate(self.key(x), start)\n"
+        "        q, k = split_heads(q, self.n_heads), split_heads(k, self.n_heads)\n",
+        "split into (B, H, T, K) first",
+    ),
+    Mutant(
+        "MultiHead",
+        "merged by a reshape",
+        "merge_heads(heads)",
+        "heads.reshape(x.shape)",
+        "A reshape alone mixes words",
+    ),
+    Mutant("MultiHead", "no W_O", "self.output(merge_heads(heads))", "merge_heads(heads)", "W_O"),
+    Mutant("MultiHead", "x added", "return self.output", "return x + self.output", "made outside"),
+    Mutant(
+        "MultiHead",
+        "detached",
+        CALL,
+        "masked_attention(q, k.detach(), v, mask)",
+        "cuts the graph",
+    ),
+    Mutant("MultiHead", "the output alone", "(heads)), weights", "(heads))", "two things"),
+    Mutant("MultiHead", "another method", "def forward", "def call", "still in: 3"),
+    Mutant(
+        "MultiHead",
+        "a mask of its own",
+        CALL,
+        "masked_attention(q, k, v, causal_mask(*mask.shape))",
+        "something else has changed",
+    ),
+]
+
+FACTOR = "multiplied by the same factor"
+ATTENTION_IN_BLOCKS = [
+    Mutant("attention_in_blocks", "no factor", " / math.sqrt(K)", "", "square root of K"),
+    Mutant("attention_in_blocks", "nothing is adjusted", "(m - new).exp()", "1.0", FACTOR),
+    Mutant("attention_in_blocks", "the sum as it was", "sums * factor", "sums", FACTOR),
+    Mutant("attention_in_blocks", "the output as it was", "o * factor", "o", FACTOR),
+    Mutant("attention_in_blocks", "new minus old", "(m - new)", "(new - m)", "large"),
+    Mutant(
+        "attention_in_blocks",
+        "the newest block's largest",
+        "torch.maximum(m, scores.amax(-1, keepdim=True))",
+        "scores.amax(-1, keepdim=True)",
+        "largest score so far",
+    ),
+    Mutant(
+        "attention_in_blocks",
+        "no largest score",
+        "torch.maximum(m, scores.amax(-1, keepdim=True))",
+        "torch.zeros_like(m)",
+        "largest score so far",
+    ),
+    Mutant("attention_in_blocks", "not divided", "o / sums", "o", "divided by the sum"),
+    Mutant("attention_in_blocks", "no mask", "if j == i", "if False", "sees its own key"),
+    Mutant("attention_in_blocks", "a mask in all", "if j == i", "if True", "Only the block"),
+    Mutant(
+        "attention_in_blocks",
+        "its own block alone",
+        "range(0, i + 1, block)",
+        "range(i, i + 1, block)",
+        "keys of all earlier blocks",
+    ),
+    Mutant(
+        "attention_in_blocks",
+        "the future is computed",
+        """range(0, i + 1, block):
+            scores = queries @ k[..., j : j + block, :].transpose(-2, -1)
+            if j == i:
+                scores = scores.masked_fill(~causal_mask(*scores.shape[-2:]), -math.inf)""",
+        """range(0, T, block):
+            scores = queries @ k[..., j : j + block, :].transpose(-2, -1)
+            t = i + torch.arange(scores.shape[-2])[:, None]
+            scores = scores.masked_fill(j + torch.arange(scores.shape[-1]) > t, -math.inf)""",
+        "need not be computed",
+    ),
+    Mutant(
+        "attention_in_blocks",
+        "the future is seen",
+        "range(0, i + 1, block)",
+        "range(0, T, block)",
+        "left out",
+    ),
+    Mutant(
+        "attention_in_blocks",
+        "all at once",
+        "    outputs = []\n",
+        "    return masked_attention(q, k, v, causal_mask(T, T))[0]\n    outputs = []\n",
+        "T x T numbers",
+    ),
+    Mutant(
+        "attention_in_blocks",
+        "blocks of queries alone",
+        "    for i in range(0, T, block):\n",
+        "    for i in range(0, T, block):\n"
+        "        mine, n = q[..., i : i + block, :], min(i + block, T)\n"
+        "        mask = causal_mask(mine.shape[-2], n)\n"
+        "        outputs.append(masked_attention(mine, k[..., :n, :], v[..., :n, :], mask)[0])\n"
+        "        continue\n",
+        "queries and keys both come in",
+    ),
+    Mutant("attention_in_blocks", "blocks side by side", "(outputs, -2)", "(outputs, -1)", "shape"),
+    Mutant(
+        "attention_in_blocks", "the last block", "torch.cat(outputs, -2)", "outputs[-1]", "shape"
+    ),
+    Mutant("attention_in_blocks", "nothing handed back", "return torch", "torch", "without return"),
+    Mutant(
+        "attention_in_blocks",
+        "PyTorch's kernel",
+        "    outputs = []\n",
+        "    return F.scaled_dot_product_attention(q, k, v, is_causal=True)\n    outputs = []\n",
+        "write it yourself",
+    ),
+    Mutant(
+        "attention_in_blocks",
+        "single precision",
+        "return torch.cat(outputs, -2)",
+        "return torch.cat(outputs, -2).float()",
+        "precision",
+    ),
+]
+
 MUTANTS = [
     *BY_HAND,
     *STABLE_SOFTMAX,
-    *ATTENTION,
     *CAUSAL_MASK,
     *MASKED_ATTENTION,
-    *SPLIT_HEADS,
-    *MERGE_HEADS,
-    *MULTI_HEAD,
-    *ORDER_GAP,
-    *SINUSOIDAL_TABLE,
     *ROTATE,
+    *DEPENDENCE,
+    *MULTI_HEAD,
+    *ATTENTION_IN_BLOCKS,
 ]
 
 REWRITES = [
@@ -669,32 +672,6 @@ def stable_softmax(x):
 """,
     ),
     Rewrite(
-        "attention",
-        "by loops",
-        """
-def attention(q, k, v):
-    T, S, K = len(q), len(k), q.shape[1]
-    output, weights = torch.zeros(T, v.shape[1], dtype=q.dtype), torch.zeros(T, S, dtype=q.dtype)
-    for t in range(T):
-        scores = [sum(q[t, i] * k[s, i] for i in range(K)) / K**0.5 for s in range(S)]
-        top = max(scores)
-        total = sum(torch.exp(score - top) for score in scores)
-        for s in range(S):
-            weights[t, s] = torch.exp(scores[s] - top) / total
-            output[t] += weights[t, s] * v[s]
-    return output, weights
-""",
-    ),
-    Rewrite(
-        "attention",
-        "by einsum, the factor on q",
-        """
-def attention(q, k, v):
-    a = torch.einsum("tk,sk->ts", q * q.size(-1) ** -0.5, k).softmax(dim=1)
-    return [torch.einsum("ts,sv->tv", a, v), a]
-""",
-    ),
-    Rewrite(
         "causal_mask",
         "by tril",
         """
@@ -753,128 +730,6 @@ def masked_attention(q, k, v, mask):
 """,
     ),
     Rewrite(
-        "split_heads",
-        "by chunks",
-        """
-def split_heads(x, n_heads):
-    return torch.stack(x.chunk(n_heads, dim=-1), dim=1)
-""",
-    ),
-    Rewrite(
-        "split_heads",
-        "by unflatten",
-        """
-def split_heads(x, n_heads):
-    return x.unflatten(2, (n_heads, x.size(2) // n_heads)).permute(0, 2, 1, 3).contiguous()
-""",
-    ),
-    Rewrite(
-        "merge_heads",
-        "by cat",
-        """
-def merge_heads(x):
-    return torch.cat([x[:, h] for h in range(x.shape[1])], dim=-1)
-""",
-    ),
-    Rewrite(
-        "merge_heads",
-        "by permute and view",
-        """
-def merge_heads(x):
-    return x.permute(0, 2, 1, 3).contiguous().view(x.shape[0], x.shape[2], -1)
-""",
-    ),
-    Rewrite(
-        "MultiHead",
-        "a loop over the heads",
-        """
-class MultiHead(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.H, self.K = n_heads, d_model // n_heads
-        for name in ("query", "key", "value", "output"):
-            setattr(self, name, nn.Linear(d_model, d_model, bias=False))
-
-    def forward(self, x, mask, turn=None):
-        q, k, v = self.query(x), self.key(x), self.value(x)
-        q, k, v = (torch.stack(y.split(self.K, -1), 1) for y in (q, k, v))
-        if turn:
-            q, k = turn(q), turn(k)
-        found = [masked_attention(q[:, h], k[:, h], v[:, h], mask) for h in range(self.H)]
-        heads = torch.cat([o for o, _ in found], -1)
-        return self.output(heads), torch.stack([w for _, w in found], 1)
-""",
-    ),
-    Rewrite(
-        "MultiHead",
-        "all explicit",
-        """
-class MultiHead(nn.Module):
-    def __init__(self, d_model, n_heads):
-        nn.Module.__init__(self)
-        self.n_heads = n_heads
-        self.query, self.key, self.value, self.output = [
-            nn.Linear(d_model, d_model, False) for _ in range(4)
-        ]
-
-    def split(self, x):
-        return x.view(*x.shape[:2], self.n_heads, -1).transpose(1, 2)
-
-    def forward(self, x, mask, turn=lambda y: y):
-        turn = turn or (lambda y: y)
-        q, k = turn(self.split(self.query(x))), turn(self.split(self.key(x)))
-        scores = q @ k.mT / q.shape[-1] ** 0.5
-        weights = scores.masked_fill(~mask, -math.inf).softmax(-1)
-        heads = weights @ self.split(self.value(x))
-        return self.output(heads.transpose(1, 2).flatten(2)), weights
-""",
-    ),
-    Rewrite(
-        "order_gap",
-        "by torch.max, as a tensor",
-        """
-def order_gap(f, x, order):
-    shuffled_first, shuffled_last = f(x[order]), f(x)[order]
-    return torch.max(torch.abs(shuffled_last - shuffled_first))
-""",
-    ),
-    Rewrite(
-        "order_gap",
-        "by loops",
-        """
-def order_gap(f, x, order):
-    a, b, largest = f(x.index_select(0, order)), f(x), 0.0
-    for place, word in enumerate(order.tolist()):
-        for mine, theirs in zip(a[place].tolist(), b[word].tolist()):
-            largest = max(largest, abs(mine - theirs))
-    return largest
-""",
-    ),
-    Rewrite(
-        "sinusoidal_table",
-        "by loops",
-        """
-def sinusoidal_table(T, d_model):
-    def entry(t, j):
-        angle = t / 10000 ** ((j - j % 2) / d_model)
-        return math.cos(angle) if j % 2 else math.sin(angle)
-    return torch.tensor([[entry(t, j) for j in range(d_model)] for t in range(T)])
-""",
-    ),
-    Rewrite(
-        "sinusoidal_table",
-        "by slices",
-        """
-def sinusoidal_table(T, d_model):
-    table = torch.zeros(T, d_model)
-    speed = torch.exp(-torch.arange(0, d_model, 2) * math.log(10000.0) / d_model)
-    angles = torch.outer(torch.arange(T).float(), speed)
-    table[:, ::2] = angles.sin()
-    table[:, 1::2] = angles[:, : d_model // 2].cos()
-    return table
-""",
-    ),
-    Rewrite(
         "rotate",
         "by complex numbers",
         """
@@ -901,6 +756,139 @@ def rotate(x, start=0):
             out[..., t, 2 * i] = a * math.cos(phi) - b * math.sin(phi)
             out[..., t, 2 * i + 1] = a * math.sin(phi) + b * math.cos(phi)
     return out
+""",
+    ),
+    Rewrite(
+        "by_hand",
+        "from weights of three decimals",
+        """
+def by_hand():
+    s, v = check.numbers().values()
+    e = [math.exp(x) for x in s]
+    a = [round(x / sum(e), 3) for x in e]
+    b = [x / sum(e[:2]) for x in e[:2]]
+    first = torch.tensor(a[0])
+    output = sum(x * y for x, y in zip(e, v)) / sum(e) + 0.001
+    return {
+        "first weight": first,
+        "output": output,
+        "output, all scores + 100": output,
+        "output, third masked": b[0] * v[0] + b[1] * v[1],
+    }
+""",
+    ),
+    Rewrite(
+        "dependence",
+        "by the Jacobian",
+        """
+def dependence(f, x):
+    return torch.autograd.functional.jacobian(f, x).abs().amax(dim=(1, 3))
+""",
+    ),
+    Rewrite(
+        "dependence",
+        "by rows, with backward",
+        """
+def dependence(f, x):
+    rows = []
+    for t in range(x.shape[0]):
+        x_t = x.detach().clone().requires_grad_(True)
+        y = f(x_t)
+        found = []
+        for i in range(y.shape[1]):
+            x_t.grad = None
+            y[t, i].backward(retain_graph=True)
+            found.append(x_t.grad.abs().max(dim=1).values)
+        rows.append(torch.stack(found).max(dim=0).values)
+    return torch.stack(rows)
+""",
+    ),
+    Rewrite(
+        "MultiHead",
+        "the lines of Broken, mended",
+        """
+class MultiHead(Broken):
+    def forward(self, x, mask, start=0):
+        q, k, v = (split_heads(f(x), self.n_heads) for f in (self.query, self.key, self.value))
+        q, k = (rotate(y, start) for y in (q, k))
+        scores = q @ k.transpose(-2, -1) / math.sqrt(k.shape[-1])
+        weights = stable_softmax(scores.masked_fill(~mask, -math.inf))
+        return self.output(merge_heads(weights @ v)), weights
+""",
+    ),
+    Rewrite(
+        "MultiHead",
+        "a class of its own",
+        """
+class MultiHead(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.H = n_heads
+        for name in ("query", "key", "value", "output"):
+            setattr(self, name, nn.Linear(d_model, d_model, bias=False))
+
+    def maps(self):
+        return self.query, self.key, self.value
+
+    def forward(self, x, mask, start=0):
+        q, k, v = (torch.stack(y(x).chunk(self.H, -1), 1) for y in self.maps())
+        found = [
+            masked_attention(rotate(q[:, h], start), rotate(k[:, h], start), v[:, h], mask)
+            for h in range(self.H)
+        ]
+        weights = torch.stack([w for _, w in found], 1)
+        return self.output(torch.cat([o for o, _ in found], -1)), weights
+""",
+    ),
+    Rewrite(
+        "attention_in_blocks",
+        "with logarithms of sums",
+        """
+def attention_in_blocks(q, k, v, block):
+    out = torch.zeros(*q.shape[:-1], v.shape[-1], dtype=v.dtype)
+    for i in range(0, q.shape[-2], block):
+        rows, log_sum = q[..., i : i + block, :], None
+        for j in range(0, i + block, block):
+            keys, values = k[..., j : j + block, :], v[..., j : j + block, :]
+            if not keys.shape[-2]:
+                break
+            scores = rows @ keys.mT * q.shape[-1] ** -0.5
+            if i == j:
+                later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+                scores = scores.masked_fill(later, float("-inf"))
+            here = scores.logsumexp(-1, keepdim=True)
+            mean = (scores - here).exp() @ values
+            if log_sum is None:
+                log_sum, average = here, mean
+                continue
+            both = torch.logaddexp(log_sum, here)
+            average = average * (log_sum - both).exp() + mean * (here - both).exp()
+            log_sum = both
+        out[..., i : i + block, :] = average
+    return out
+""",
+    ),
+    Rewrite(
+        "attention_in_blocks",
+        "the diagonal first",
+        """
+def attention_in_blocks(q, k, v, block):
+    T, outputs = q.size(-2), []
+    for i in range(0, T, block):
+        rows = q[..., i : i + block, :] / q.size(-1) ** 0.5
+        n = rows.size(-2)
+        s = (rows @ k[..., i : i + n, :].mT).masked_fill(~causal_mask(n, n), -math.inf)
+        m = s.max(-1, keepdim=True).values
+        p = torch.exp(s - m)
+        total, summed = p.sum(-1, keepdim=True), p @ v[..., i : i + n, :]
+        for j in range(i - block, -1, -block):
+            s = rows @ k[..., j : j + block, :].mT
+            larger = torch.maximum(m, s.max(-1, keepdim=True).values)
+            p, c = torch.exp(s - larger), torch.exp(m - larger)
+            total, m = total * c + p.sum(-1, True), larger
+            summed = summed * c + p @ v[..., j : j + block, :]
+        outputs.append(summed / total)
+    return torch.cat(outputs, dim=-2)
 """,
     ),
 ]

@@ -4,15 +4,13 @@ import math
 
 import pytest
 import torch
-from torch import nn
 from torch.nn import functional as F
 
 from helpers.course.checks import lab04 as check
 from helpers.course.checks.lab import Task
 from helpers.course.checks.lab04 import stretch
-from helpers.course.checks.lab04.paper import _slips_by_hand
-from helpers.course.checks.lab04.positions import LECTURE
-from helpers.course.checks.trial import DECIMALS
+from helpers.course.checks.lab04.blocks import _SLIPS, _in_blocks, _Watched
+from helpers.course.checks.lab04.paper import ROUNDED, _slips_by_hand
 from helpers.models.attention import MultiHeadAttention
 from helpers.models.positions import RotaryPositions
 
@@ -55,16 +53,7 @@ def test_numbers_on_paper_for_many_classes():
             (e[0] * values[0] + e[1] * values[1]) / (e[0] + e[1])
         )
         for name, slips in _slips_by_hand().items():  # a slip is never the right number
-            assert all(abs(value - right[name]) >= DECIMALS for value, _ in slips), variant
-
-
-def test_attention_is_pytorchs():
-    q, k, v = normal(3, 4), normal(7, 4), normal(7, 2)
-    output, weights = check.attention.fallback(q, k, v)
-    kernel = F.scaled_dot_product_attention(q[None], k[None], v[None])[0]
-    assert torch.allclose(output, kernel, atol=1e-12)
-    assert torch.allclose(weights @ v, kernel, atol=1e-12)
-    assert torch.allclose(weights.sum(1), torch.ones(3).double())
+            assert all(abs(value - right[name]) >= 2 * ROUNDED for value, _ in slips), variant
 
 
 def test_a_query_sees_what_stands_at_its_place_or_before():
@@ -88,61 +77,47 @@ def test_masked_attention_is_pytorchs_and_zero_where_nothing_is_seen():
     assert (weights[:, :, 2] == 0).all()
 
 
-def test_heads_are_neighbouring_features():
-    x = normal(2, 3, 8)
-    heads = check.split_heads.fallback(x, 4)
-    for h in range(4):
-        assert torch.equal(heads[:, h], x[:, :, 2 * h : 2 * h + 2])
-    assert torch.equal(check.merge_heads.fallback(heads), x)
-
-
-def copied(ours, D):
-    """PyTorch's class with the weights of ours."""
-    theirs = nn.MultiheadAttention(D, ours.n_heads, bias=False, batch_first=True)
-    with torch.no_grad():
-        rows = [ours.query.weight, ours.key.weight, ours.value.weight]
-        theirs.double().in_proj_weight.copy_(torch.cat(rows))
-        theirs.out_proj.weight.copy_(ours.output.weight)
-    return theirs
-
-
-@pytest.mark.parametrize("heads", [1, 3, 12])
-def test_multi_head_attention_is_pytorchs(heads):
-    ours, x = check.MultiHead.fallback(12, heads).double(), normal(2, 5, 12)
-    mask = check.causal_mask.fallback(5, 5)
-    output, weights = ours(x, mask)
-    theirs, found = copied(ours, 12)(x, x, x, attn_mask=~mask, average_attn_weights=False)
-    assert torch.allclose(output, theirs, atol=1e-12)
-    assert torch.allclose(weights, found, atol=1e-12)
-
-
-def test_turned_heads_are_the_courses_rotary_attention():
+def test_the_repaired_attention_is_the_courses_rotary_attention():
     ours, x = check.MultiHead.fallback(12, 3).double(), normal(2, 5, 12)
     theirs = MultiHeadAttention(12, 3, positions=RotaryPositions(4)).double()
     theirs.load_state_dict(ours.state_dict())
-    output, weights = ours(x, check.causal_mask.fallback(5, 5), check.rotate.fallback)
+    output, weights = ours(x, check.causal_mask.fallback(5, 5))
     assert torch.allclose(output, theirs(x, causal=True), atol=1e-12)
     assert torch.allclose(weights, theirs.weights(x, causal=True), atol=1e-12)
 
 
-def test_attention_without_positions_has_no_gap_and_a_running_sum_has_one():
-    mine, x, order = check.MultiHead.fallback(4, 2).double(), normal(6, 4), torch.arange(6).roll(2)
-    everyone = torch.ones(6, 6, dtype=torch.bool)
-    gap = check.order_gap.fallback
-    assert gap(lambda y: mine(y[None], everyone)[0][0], x, order) < 1e-12
-    assert gap(lambda y: y.cumsum(0), x, torch.arange(6).flip(0)) > 0.01
+def test_each_single_fault_is_the_only_one_that_is_found(monkeypatch):
+    monkeypatch.setattr(Task, "_is_own_work", lambda task, trial: None)
+    words = {"mask": "later words", "scale": "more heads", "values": "needs none"}
+    for name, part in words.items():
+        wrong = check.MultiHead.judge(check.one_fault(name)).complaint
+        assert "still in: 1" in wrong.rule
+        assert part in wrong.hint
+    with pytest.raises(ValueError, match="no fault"):
+        check.one_fault("query")
 
 
-def test_the_sinusoid_is_its_formula_and_the_lectures_table():
-    for T, D in ((5, 5), (7, 6), (3, 1)):
-        table = check.sinusoidal_table.fallback(T, D)
-        for t in range(T):
-            for j in range(D):
-                angle = t / 10000 ** (2 * (j // 2) / D)
-                value = math.cos(angle) if j % 2 else math.sin(angle)
-                assert float(table[t, j]) == pytest.approx(value, abs=1e-6)
-                if (T, D) == (5, 5):
-                    assert f"{value:.3f}" == f"{LECTURE[t][j]:.3f}"
+def test_dependence_is_what_a_derivative_says():
+    x, factors = normal(4, 2), normal(4, 4)
+    table = check.dependence.fallback(lambda y: factors @ y, x)
+    assert torch.allclose(table, factors.abs())
+    squares = check.dependence.fallback(lambda y: y**2, x)
+    assert torch.allclose(squares, torch.diag(2 * x.abs().amax(1)))
+
+
+@pytest.mark.parametrize("block", [1, 3, 7, 20])
+def test_blocks_are_pytorchs_attention_and_no_slip_is(block):
+    q, k, v = normal(2, 3, 7, 4), normal(2, 3, 7, 4), normal(2, 3, 7, 5)
+    kernel = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    assert torch.allclose(check.attention_in_blocks.fallback(q, k, v, block), kernel, atol=1e-12)
+    for slip in _SLIPS if block == 3 else ():
+        assert not torch.allclose(_in_blocks(q, k, v, block, slip), kernel, atol=1e-3), slip
+
+
+def test_large_tensors_and_products_are_noticed():
+    with _Watched() as watched:
+        normal(5, 3) @ normal(3, 7)
+    assert (watched.largest, watched.products) == (35, 1)
 
 
 def test_rotary_positions_are_products_of_complex_numbers():

@@ -1,4 +1,4 @@
-"""Checks of lab 04, tasks 2 to 5: softmax, attention and masks.
+"""Checks of lab 04, tasks 2 to 4: softmax, masks and attention.
 
 Shape letters: B batch, T queries, S keys, H heads, D d_model, K width of a head. A mask has one
 meaning: True = may attend. Checks compute in float64.
@@ -76,52 +76,14 @@ def stable_softmax(trial: Trial) -> None:
     x = 300 * trial.normal(trial.integer(2, 6), trial.integer(2, 9))
     try_on(x.masked_fill(x < -200, -math.inf), "random numbers", own)
     try_on(trial.normal(2, 3).float(), "single precision stays so", "The result has x's dtype.")
-
-
-def _attention(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-    return course.attend_with_weights(q, k, v)
-
-
-@lab.task(_attention, without=KERNELS)
-def attention(trial: Trial) -> None:
-    where = "Queries are compared with keys, row by row. " + see(9, "Queries, keys and values")
-    queries = "The weights of one query sum to 1 over the keys: which dimension is that?"
-    after = "The factor belongs to the scores, before the softmax: a row of weights sums to 1."
-
-    def try_on(q: Tensor, k: Tensor, v: Tensor, rule: str, given: str = "") -> None:
-        K, raw = q.shape[1], q @ k.T
-        output, weights = _attention(q, k, v)
-        scores = raw / math.sqrt(K)
-        slips = [
-            (raw.softmax(1), SCALE),
-            ((raw / K).softmax(1), f"{SCALE} This is divided by K itself."),
-            ((raw / 8).softmax(1), f"{SCALE} K is not always 64."),
-            ((raw / len(k) ** 0.5).softmax(1), f"{SCALE} The number of keys has no say."),
-            ((raw / len(q) ** 0.5).softmax(1), f"{SCALE} The number of queries has no say."),
-            (raw.softmax(1) / math.sqrt(K), after),
-            (scores.softmax(0), queries),
-            ((raw * math.sqrt(K)).softmax(1), "The factor divides; this is multiplied."),
-            (scores, "These are the scores; their softmax is missing."),
-            (scores / scores.sum(1, keepdim=True), "Shares of the scores are no softmax."),
-        ]
-        given = given or f"q {tuple(q.shape)}, k {tuple(k.shape)}, v {tuple(v.shape)}"
-        got = ask(trial, q, k, v, given=given, hint=f"{where} Compare shapes and dtypes.")
-        mine, found = output_and_weights(trial, got, output, weights)
-        slips, what = in_double(weights, slips), f"{given}: the weights"
-        trial.equals(found, weights, rule, where, slips=slips, given=what)
-        averages = "Each output is the mean of the values, weighted with that query's weights."
-        slips, what = in_double(output), f"{given}: the output"
-        trial.equals(mine, output, rule, averages, slips=slips, given=what)
-
-    q, k = torch.tensor([[2.0, 0, 0, 0]]).double(), torch.zeros(2, 4).double()
-    k[0, 0] = math.log(2)
-    v = torch.tensor([[3.0], [6.0]]).double()
-    by_hand = f"q = {describe(q)}, k = {describe(k)}, v = {describe(v)}"
-    try_on(q, k, v, "by hand", by_hand)
-    T, S, K, V = trial.integer(3, 5), trial.integer(6, 8), trial.integer(9, 12), 2
-    try_on(trial.normal(T, K), trial.normal(S, K), trial.normal(S, V), "more keys than queries")
-    try_on(trial.normal(S, K), trial.normal(T, K), trial.normal(T, V), "more queries than keys")
-    try_on(trial.normal(1, 3), trial.normal(1, 3), trial.normal(1, 4), "one query and one key")
+    x, factor = trial.normal(3, 4).requires_grad_(), trial.normal(3, 4)
+    given = f"x {tuple(x.shape)} that asks for a gradient"
+    (got,) = gradients_of(trial, ask(trial, x, given=given) * factor, [x], "x", given)
+    (expected,) = torch.autograd.grad((x.softmax(-1) * factor).sum(), x)
+    through = (
+        "The weights agree and the gradient does not: is something detached that depends on x?"
+    )
+    trial.equals(got, expected, "the gradient by x", through, given=given)
 
 
 def _causal_mask(T: int, S: int) -> Tensor:
@@ -173,6 +135,7 @@ def masked_attention(trial: Trial) -> None:
     front = "In front of T and K there may be more dimensions, such as heads: only the last two of "
     front += "k change places, and the softmax runs over the last."
     wrong = f"{SCALE} Which dimension of q is K, when there are more in front?"
+    over = "The weights of one query sum to 1 over the keys: which dimension is that?"
     infinite = "0 times infinity is NaN: what is no number is put in its place, not multiplied."
     nothing = (
         "A score of 0 is not nothing: e to the power of 0 is 1. Which score gets the weight 0?"
@@ -189,7 +152,12 @@ def masked_attention(trial: Trial) -> None:
             (scores.masked_fill(mask, -math.inf).softmax(-1), MEANING),
             ((scores * mask).softmax(-1), nothing),
             (scores.softmax(-1), "The mask does nothing here."),
+            *(
+                (value, over)
+                for value in (inside.softmax(-2), (scores.masked_fill(~mask, -1e30)).softmax(-2))
+            ),
             (inside.softmax(-1), SCALE),
+            ((inside * math.sqrt(q.shape[-1])).softmax(-1), f"{SCALE} This is multiplied."),
             ((inside / q.shape[-1]).softmax(-1), f"{SCALE} This is divided by K itself."),
             *(((inside / n**0.5).softmax(-1), wrong) for n in q.shape[:-1] if n != q.shape[-1]),
         ]
@@ -209,7 +177,10 @@ def masked_attention(trial: Trial) -> None:
     try_on(q, k, v, mask, "by hand", BEFORE, given)
     q, mask = q[:1], torch.tensor([[False, True]])
     rule, given = "a large score that is masked", "scores 800 and 0, the first one masked"
-    after = "The softmax gave everything to the masked key, and 0 / 0 is left: dividing afterwards "
+    after = "The masked key still takes part in the softmax: as its largest score, or as a power, "
+    after += (
+        "which is infinite here. 0 / 0 or 0 times infinity is left then, and dividing afterwards "
+    )
     after += "comes too late. Mask before the softmax."
     try_on(q, torch.tensor([[800.0], [0.0]]).double(), v[:2], mask, rule, after, given)
     rule, given = "a small score beside a masked one", "scores 0 and -900, the first one masked"
@@ -225,7 +196,7 @@ def masked_attention(trial: Trial) -> None:
     mask = _causal_mask(T, S).clone()
     mask[1] = False
     empty = "A softmax over nothing but -infinity is 0 / 0, and one over equally small numbers "
-    empty += "shares out evenly: give these rows zeros, and see that no NaN arises on the way."
+    empty += "shares out evenly: give these rows zeros."
     try_on(q, k, v, mask, "a query that may see nothing gets zeros", empty)
     _same_gradients(trial, q, k, v, mask)
 
@@ -238,8 +209,9 @@ def _same_gradients(trial: Trial, *arguments: Tensor) -> None:
         inputs = [x.clone().requires_grad_() for x in (q, k, v)]
         output = trial.run(function, *inputs, mask, given=given)[0]
         gradients += gradients_of(trial, output * factor, inputs, "q, k and v", given)
-    nan = "The output looks right, and the gradient is NaN: 0 / 0 did arise, and was covered up "
-    nan += "afterwards. Keep an empty row's scores finite, and clear its weights at the end."
+    nan = "The output looks right, and the gradient is NaN: 0 / 0 did arise, was covered up "
+    nan += "afterwards, and the way back leads through it. Keep an empty row's scores finite, and "
+    nan += "clear its weights at the end."
     for name, mine, theirs in zip("qkv", got, expected, strict=True):
         rule = "gradients without NaN, also where a query sees nothing"
         trial.equals(mine, theirs, rule, nan, given=f"{given}, gradient of {name}")

@@ -1,8 +1,7 @@
-"""Checks of lab 04, tasks 8 to 10: order, the sinusoid, and rotations."""
+"""Checks of lab 04, task 5: rotary positions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 
 import torch
@@ -13,125 +12,6 @@ from helpers.course.checks.lab04.common import ask, lab
 from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
 from helpers.models import positions
-
-
-def _order_gap(f: Callable[[Tensor], Tensor], x: Tensor, order: Tensor) -> float:
-    return (f(x[order]) - f(x)[order]).abs().max().item()
-
-
-@lab.task(_order_gap)
-def order_gap(trial: Trial) -> None:
-    moves = "The outputs move with the words: compare f of the shuffled words with the shuffled "
-    moves += "outputs of f, both in the same order. " + see(9, "A bag of words")
-
-    def try_on(f: Callable, x: Tensor, order: Tensor, rule: str, given: str) -> None:
-        a, b = f(x[order]), f(x)[order]
-        back = f(x)[order.argsort()]
-        gap, largest = a - b, "The largest difference is asked for, not their mean, sum or norm."
-        size = "A difference may be negative: its size counts."
-        shuffled = "This compares texts, and f is not used: compare what f makes of them."
-        inverse = "Here the second is put into the inverse order: index both with order."
-        slips = [
-            ((a - f(x)).abs().max(), moves),
-            ((a - back).abs().max(), inverse),
-            *((value, largest) for value in (gap.abs().mean(), gap.norm(), gap.abs().sum())),
-            *((value, size) for value in (gap.max(), (-gap).max())),
-            ((x[order] - x).abs().max(), shuffled),
-            ((gap**2).max(), "The size of the difference is asked for, not its square."),
-        ]
-        slips = [(float(value), hint) for value, hint in slips]
-        rows = "x and f(x) have a row for each word; order says which word comes where."
-        got = ask(trial, f, x, order, given=given, hint=rows)
-        single = not isinstance(got, bool) and getattr(got, "numel", lambda: 1)() == 1
-        hint = moves if single else "One number is asked for: how large the gap is."
-        trial.equals(got, _order_gap(f, x, order), rule, hint, slips=slips, given=given)
-
-    def sums(x: Tensor) -> Tensor:
-        return x.cumsum(0)
-
-    # Of these numbers no known slip makes the same as another, or the right one.
-    x, order = torch.tensor([[2.0], [3.0], [4.0], [5.0]]).double(), torch.tensor([1, 3, 0, 2])
-    given = "f adds up the words so far, x = [[2], [3], [4], [5]], order = [1, 3, 0, 2]"
-    try_on(sums, x, order, "by hand: 3, 8, 10, 14 against 5, 14, 2, 9", given)
-    given = "the same with the opposite sign"
-    try_on(lambda x: -sums(x), x, order, "by hand, with the opposite sign", given)
-    x, order = trial.normal(6, 3), torch.tensor([3, 5, 0, 1, 4, 2])
-    given = "f doubles every word, six words of three features"
-    try_on(lambda x: 2 * x, x, order, "0 for what each word gets on its own", given)
-    given = "f gives every word the mean of all, six words of three features"
-    try_on(lambda x: x.mean(0).expand_as(x), x, order, "0 for a mean of all words", given)
-    order = torch.randperm(6, generator=trial.generator)
-    order = order.roll(1) if order.tolist() == sorted(order.tolist()) else order
-    place = torch.arange(6.0).double()[:, None]
-    try_on(lambda x: x * place, x, order, "a random order", "f multiplies a word with its place")
-
-
-def _sinusoidal_table(T: int, d_model: int) -> Tensor:
-    return positions.sinusoidal_table(T, d_model)
-
-
-LECTURE = [
-    [0.000, 1.000, 0.000, 1.000, 0.000],
-    [0.841, 0.540, 0.025, 1.000, 0.001],
-    [0.909, -0.416, 0.050, 0.999, 0.001],
-    [0.141, -0.990, 0.075, 0.997, 0.002],
-    [-0.757, -0.654, 0.100, 0.995, 0.003],
-]  # CMU 11-785, lecture 19: a row for each of the positions 0 to 4
-
-
-@lab.task(_sinusoidal_table)
-def sinusoidal_table(trial: Trial) -> None:
-    where = "Column 2i is a sine and column 2i + 1 a cosine of the same angle. "
-    where += see(10, "The sinusoid: a clock with many hands")
-    rows = "A row for each of T positions, a column for each of d_model dimensions."
-    odd = "With an odd width the last sine has no cosine. How many pairs begin?"
-
-    def try_on(T: int, D: int, rule: str) -> None:
-        place, j = torch.arange(T).double()[:, None], torch.arange(D)
-
-        def table(exponent: Tensor, first: int = 0, place: Tensor = place) -> Tensor:
-            angles = place * 10000.0 ** -(exponent / D)
-            return torch.where((j + first) % 2 == 0, angles.sin(), angles.cos())
-
-        pair, half = 2 * (j // 2), (D + 1) // 2
-        angles = place * 10000.0 ** -(pair[::2] / D)
-        cosine_first = "Even columns, from 0 on, hold sines; odd ones cosines."
-        exponent = "The exponent is 2i / d_model, where i is the number of the pair, and both "
-        exponent += "columns of a pair share it. Write down i for the columns 0 to 4."
-        side = "Sine and cosine stand side by side, not in two halves."
-        slips = [
-            (table(pair, 1), cosine_first),
-            *((table(wrong), exponent) for wrong in (j, j // 2, 2 * j)),
-            (table(pair, 0, place + 1), "Positions count from 0: the first row is 0, 1, ..."),
-            (torch.cat([angles.sin(), angles.cos()[:, : D - half]], 1), side),
-            ((place * 10000.0 ** -(pair / D)).sin(), "Odd columns are cosines."),
-        ]
-        expected = positions.sinusoidal_table(T, D, dtype=torch.float64)
-        if T == D:
-            slips.append((expected.T, "A row is a position, a column a dimension."))
-        given = f"T = {T}, d_model = {D}"
-        got = ask(trial, T, D, given=given, hint=odd if D % 2 else rows)
-        got = got.double() if isinstance(got, Tensor) and got.is_floating_point() else got
-        hint = where
-        if isinstance(got, Tensor) and not got.is_floating_point():
-            hint = "Whole numbers cannot hold a sine: which dtype has your table?"
-        elif isinstance(got, Tensor) and got.shape != expected.shape:
-            hint = odd if got.shape in ((T, D - 1), (T, D + 1)) else rows
-        elif isinstance(got, Tensor) and not got.isfinite().all():
-            hint = (
-                "NaN or infinity: print the exponents and the powers. 10000 is raised to a power, "
-                "which whole numbers may not hold."
-            )
-        trial.equals(got, expected, rule, hint, slips=slips, given=given, tolerance=1e-4)
-        if (T, D) == (5, 5):
-            slide = torch.tensor(LECTURE).double()
-            trial.holds((got - slide).abs().max() < 6e-4, "the lecture's table to the digit", where)
-
-    try_on(5, 5, "five positions, five dimensions")
-    try_on(1, 4, "position 0")
-    try_on(trial.integer(6, 40), 2 * trial.integer(2, 9), "an even width")
-    try_on(trial.integer(6, 40), 2 * trial.integer(2, 9) + 1, "an odd width")
-    try_on(3, 1, "a single dimension")
 
 
 @cache
@@ -178,7 +58,11 @@ def rotate(trial: Trial) -> None:
     norms = (turned[0].norm(dim=-1) - q.norm(dim=-1)).abs().max()
     trial.holds(norms < 1e-4, "norms stay", where, got=norms)
     here, there = (a @ b.mT for a, b in (turned[:2], turned[2:]))
-    trial.holds((here - there).abs().max() < 1e-3, "scores know the distance only", where)
+    trial.holds(
+        (here - there).abs().max() < 1e-3,
+        "scores of the same q and k know the distance only",
+        where,
+    )
     try_on(trial.normal(3, 4).float(), 0, "single precision stays so")
 
 

@@ -1,0 +1,173 @@
+"""Checks of lab 04, task 8: causal attention in blocks of queries and keys.
+
+Shape letters: T positions, K width of a query, Kv of a value. Checks compute in float64.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from helpers.course.checks.comparing import Slips
+from helpers.course.checks.describing import describe
+from helpers.course.checks.lab04.common import KERNELS, SCALE, ask, in_double, lab
+from helpers.course.checks.lab04.one_head import causal_mask, masked_attention
+from helpers.course.checks.pointers import see
+from helpers.course.checks.trial import Trial
+
+PRODUCTS = ("matmul", "__matmul__", "__rmatmul__", "mm", "bmm", "baddbmm", "einsum", "mv", "dot")
+
+
+class _Watched(TorchFunctionMode):
+    """Notes the size of the largest tensor that is made, and how many products there are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.largest = self.products = 0
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None
+    ) -> Any:
+        made = func(*args, **(kwargs or {}))
+        for value in made if isinstance(made, tuple | list) else [made]:
+            if isinstance(value, Tensor):
+                self.largest = max(self.largest, value.numel())
+        self.products += getattr(func, "__name__", "") in PRODUCTS
+        return made
+
+
+def _attention_in_blocks(q: Tensor, k: Tensor, v: Tensor, block: int) -> Tensor:
+    return _in_blocks(q, k, v, block)
+
+
+def _in_blocks(q: Tensor, k: Tensor, v: Tensor, block: int, slip: str = "") -> Tensor:
+    """Causal attention in blocks, or what a slip makes of it."""
+    T, K = q.shape[-2:]
+    rows = []
+    for i in range(0, T, block):
+        mine = q[..., i : i + block, :] / (1.0 if slip == "no factor" else math.sqrt(K))
+        top = torch.full_like(mine[..., :1], -math.inf)
+        total, summed = torch.zeros_like(top), torch.zeros_like(mine[..., :1] * v[..., :1, :])
+        first, last = (i if slip == "own block" else 0), (T if slip == "no mask" else i + 1)
+        for j in range(first, last, block):
+            scores = mine @ k[..., j : j + block, :].mT
+            if (j == i and slip not in ("no mask", "own block unmasked")) or slip == "all masked":
+                may = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
+                scores = scores.masked_fill(~may, -math.inf)
+            new = torch.maximum(top, scores.amax(-1, keepdim=True))
+            old, powers = (top - new).exp(), (scores - new).exp()
+            total = total * (1 if slip in ("nothing", "not the sum") else old)
+            summed = summed * (1 if slip in ("nothing", "not the output") else old)
+            if slip == "the other way":
+                total, summed = total / old**2, summed / old**2
+            total = total + powers.sum(-1, keepdim=True)
+            summed, top = summed + powers @ v[..., j : j + block, :], new
+        rows.append(summed if slip == "not divided" else summed / total)
+    return torch.cat(rows, -2)
+
+
+_SCALED = "When a larger score comes, what was added up before refers to the old largest one: both "
+_SCALED += "the sum of the powers and the sum of the values are multiplied by the same factor then."
+_SLIPS = {
+    "no factor": SCALE,
+    "own block": "A query sees the keys of all earlier blocks, too, not those of its own alone.",
+    "own block unmasked": "In the block on the diagonal a query sees its own key and earlier ones.",
+    "no mask": "Later keys are seen: blocks behind that of the queries are left out.",
+    "all masked": "Only the block on the diagonal needs a mask: earlier ones are seen whole.",
+    "nothing": _SCALED,
+    "not the sum": _SCALED,
+    "not the output": _SCALED,
+    "the other way": f"{_SCALED} It is e to the power of old minus new, at most 1.",
+    "not divided": "At the end the sum of the values is divided by the sum of the powers.",
+}
+
+
+def _exact(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    T = q.shape[-2]
+    return masked_attention.fallback(q, k, v, causal_mask.fallback(T, T))[0]
+
+
+def _slips(q: Tensor, k: Tensor, v: Tensor, block: int) -> Slips:
+    made = [(_in_blocks(q, k, v, block, slip), hint) for slip, hint in _SLIPS.items()]
+    return [(value, hint) for value, hint in made if value.isfinite().all()]
+
+
+@lab.task(_attention_in_blocks, without=KERNELS)
+def attention_in_blocks(trial: Trial) -> None:
+    where = (
+        "For each block of queries go through the blocks of keys, with three things in hand: the "
+    )
+    where += "largest score so far, the sum of the powers, the sum of values times powers. "
+    where += see(9, "Optional: all pairs have a price")
+    ragged = "The last block may be shorter than the others: take the sizes from the slices."
+    front = "There may be dimensions in front of T and K, such as heads: count from the end."
+    large = "e^1000 is infinite: the largest score so far is subtracted in every block, and no "
+    large += "power is larger than 1; that of the newest block alone may be smaller. What is the "
+    large += "largest score before there is any?"
+
+    def try_on(q, k, v, block: int, rule: str, hint: str, given: str = "") -> None:
+        given = given or f"q {tuple(q.shape)}, v {tuple(v.shape)}, block = {block}"
+        got = ask(trial, q, k, v, block, given=given, hint=hint)
+        expected = _exact(q, k, v)
+        if isinstance(got, tuple | list) and len(got) == 2:
+            hint = (
+                "The output alone is asked for: the weights of all pairs are never there at once."
+            )
+            trial.holds(False, "the output comes back", hint, given=given)
+        slips = in_double(expected, _slips(q, k, v, block))
+        trial.equals(got, expected, rule, hint, slips=slips, given=given)
+
+    q, k = torch.ones(3, 1).double(), torch.tensor([[1.0], [2.0], [3.0]]).double().log()
+    v = torch.tensor([[6.0], [3.0], [10.0]]).double()
+    given = f"e^score = 1, 2, 3 for all three queries, v = {describe(v)}, block = "
+    try_on(q, k, v, 3, "by hand, one block", where, f"{given}3")
+    try_on(q, k, v, 1, "by hand, blocks of one", where, f"{given}1")
+    T, K = 4 * trial.integer(2, 4), trial.integer(3, 6)
+    q, k, v = 2 * trial.normal(T, K), trial.normal(T, K), trial.normal(T, K + 2)
+    try_on(q, k, v, 4, "blocks that fit", where)
+    try_on(q, k, v, 5 if T != 15 else 7, "a shorter block at the end", ragged)
+    try_on(q, k, v, T + 3, "a block longer than the text", ragged)
+    x = [trial.normal(2, 3, 7, K) for _ in range(3)]
+    try_on(*x, 3, "texts and heads in front", front)
+    scores = torch.tensor([[-900.0], [1000.0], [0.0], [1001.0], [-1000.0]]).double()
+    given = f"scores {describe(scores.flatten())} for all queries, block = 2"
+    ones = torch.ones(5, 1).double()
+    try_on(ones, scores, trial.normal(5, 2), 2, "large scores", large, given)
+    try_on(ones, -scores.abs() - 800, trial.normal(5, 2), 2, "scores far below 0", large,
+           "scores from -800 to -1801, block = 2")  # fmt: skip
+    single = [trial.normal(6, 4).float() for _ in range(3)]
+    got = ask(trial, *single, 4, hint=where)
+    kind = "The output has the dtype of v: what you make is made in it, too."
+    trial.holds(getattr(got, "dtype", None) == torch.float32, "single precision stays so", kind)
+    _is_small(trial, trial.answer)
+
+
+def _is_small(trial: Trial, answer: Callable) -> None:
+    """The scores of few pairs are there at once, and those of the future never."""
+    T, block, width = 128, 8, 4
+    q, k, v = (trial.normal(T, width) for _ in range(3))
+    watched = _Watched()
+
+    def run() -> Any:
+        with watched:
+            return answer(q, k, v, block)
+
+    given = f"T = {T}, block = {block}, K = {width}; the largest tensor that is made"
+    trial.run(run, given=given)
+    rule = "no more scores at once than those of a block of queries and a block of keys"
+    size = "T x T numbers are not there at once, nor block x T: queries and keys both come in "
+    size += f"blocks, and the mask, too. Outputs may have all their {T * width} numbers."
+    most = T * width
+    trial.holds(watched.largest <= most, rule, size, given=given, got=watched.largest)
+    blocks = T // block
+    rule, most = "blocks of the future are left out", blocks * (blocks + 1)
+    hint = "A block of keys behind that of the queries is masked as a whole: it need not be "
+    hint += "computed. And a block is one product of matrices, without loops inside it."
+    given = f"T = {T}, block = {block}: products of matrices, two for each pair of blocks"
+    got, expected = watched.products, f"at most {most}"
+    trial.holds(got <= most, rule, hint, given=given, got=got, expected=expected)
