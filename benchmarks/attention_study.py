@@ -2,7 +2,6 @@
 
     python benchmarks/attention_study.py attention 0    one kind of attention
     python benchmarks/attention_study.py bottleneck 64  no attention, one size of the network
-    python benchmarks/attention_study.py squeeze 16     no attention, 16 of 128 numbers pass
     python benchmarks/attention_study.py all            whatever is missing
 
 French to English on the phrase grammar of notebook 08, on one thread. A training takes 5 to 40
@@ -21,8 +20,7 @@ A kind of attention is a choice of four things:
     vector   whether the decoder starts from the encoder's last state, or from zeros
 
 Networks without attention are trained in several sizes, also three times as long. There the vector
-and everything else grow together; "squeeze" keeps a network of 128 as it is and lets only some
-numbers pass, by two linear maps between its encoder and its decoder.
+and everything else grow together.
 """
 
 from __future__ import annotations
@@ -54,7 +52,6 @@ TUNING_SEED = 1000
 HIDDEN, STEPS, RATES, SEEDS = 64, 500, (1e-2, 2e-2, 4e-2), 3
 SIZES, SIZE_STEPS, SIZE_RATES, SIZE_SEEDS = (32, 64, 128), 800, (5e-3, 1e-2, 2e-2), 3
 LONGER_STEPS = 2400
-SQUEEZES, SQUEEZED_RATE = (16, 32, 64, 128), 2e-2  # the rate that was chosen for size 128
 
 
 class Kind(NamedTuple):
@@ -78,6 +75,8 @@ NONE = Kind("none", "none", False)
 # Trained with these rates, too: the one of the eight for which another was chosen; the explanation.
 EQUAL = [(Kind("dot", "after", True), 2e-2)]
 EQUAL += [(Kind("additive", query, True), 1e-2) for query in ("before", "before, word", "after")]
+EQUAL += [(Kind("location", "before, word", True), 1e-2)]
+EQUAL += [(Kind("location", "before, word", True, False), 2e-2)]
 
 
 class Sentences(NamedTuple):
@@ -114,7 +113,7 @@ def sentences() -> Sentences:
 class Translator(nn.Module):
     """An encoder-decoder of GRUs with one kind of attention, or none: logits and weights."""
 
-    def __init__(self, kind: Kind, H: int, passed: int | None = None) -> None:
+    def __init__(self, kind: Kind, H: int) -> None:
         super().__init__()
         D, (english, french, *_) = H // 2, sentences()
         self.kind, self.H = kind, H
@@ -132,7 +131,6 @@ class Translator(nn.Module):
             self.where = nn.Linear(H, 40)
         if kind.query == "before, word":
             self.word = nn.Linear(D, H, bias=False)
-        self.squeeze = nn.Sequential(nn.Linear(H, passed), nn.Linear(passed, H)) if passed else None
 
     def encode(self, source: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """h (B, S, H), mask (B, 1, S), s_0 (B, H), and U h_i or h again."""
@@ -163,8 +161,6 @@ class Translator(nn.Module):
     def forward(self, source: Tensor, target_in: Tensor) -> tuple[Tensor, Tensor | None]:
         memory, e = self.encode(source), self.write_word(target_in)
         s = memory[2] if self.kind.vector else torch.zeros_like(memory[2])  # (B, H)
-        if self.squeeze is not None:
-            s = self.squeeze(s)
         if not self.kind.fed:
             states, _ = self.decoder(e, s[None])
             if self.kind.score == "none":
@@ -184,13 +180,11 @@ class Translator(nn.Module):
         return self.output(features), weights
 
 
-def train(
-    kind: Kind, H: int, rate: float, seed: int, steps: int, passed: int | None = None
-) -> Translator:
+def train(kind: Kind, H: int, rate: float, seed: int, steps: int) -> Translator:
     """Adam with warm-up and a linear decay."""
     torch.manual_seed(seed)
     english, french, training, *_ = sentences()
-    model, draw = Translator(kind, H, passed), torch.Generator().manual_seed(seed)
+    model, draw = Translator(kind, H), torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), rate)
     data = batches(training, english, french, SETTINGS["batch"], draw, to_french=False)
     for step in range(steps):
@@ -268,16 +262,13 @@ def alignment(model: Translator, pairs: list[Pair]) -> dict[str, float]:
     return found | {"error rate": round(alignment_error_rate(links, truth), 4)}
 
 
-def measured(
-    kind: Kind, H: int, rate: float, seed: int, steps: int, passed: int | None = None
-) -> dict:
+def measured(kind: Kind, H: int, rate: float, seed: int, steps: int) -> dict:
     """Train once: the row of results."""
     began = time.process_time()
-    model = train(kind, H, rate, seed, steps, passed).eval()
+    model = train(kind, H, rate, seed, steps).eval()
     seconds = time.process_time() - began
     data = sentences()
     row = kind._asdict() | {"hidden": H, "rate": rate, "seed": seed, "steps": steps}
-    row |= {} if passed is None else {"passed": passed}
     row |= {"seconds": round(seconds, 1), "validation": round(loss_on(model, data.validation), 4)}
     if seed == TUNING_SEED:
         return row
@@ -298,9 +289,7 @@ def load() -> list[dict]:
     return json.loads(RESULTS.read_text(encoding="utf-8"))["rows"] if RESULTS.is_file() else []
 
 
-def done(
-    part: str, kind: Kind, H: int, rate: float, seed: int, steps: int, passed: int | None = None
-) -> dict:
+def done(part: str, kind: Kind, H: int, rate: float, seed: int, steps: int) -> dict:
     """The row of this training, from the file or computed and saved."""
     asked = {
         "part": part,
@@ -311,9 +300,9 @@ def done(
         "steps": steps,
     }
     for row in load():
-        if all(row[name] == value for name, value in asked.items()) and row.get("passed") == passed:
+        if all(row[name] == value for name, value in asked.items()):
             return row
-    row = {"part": part} | measured(kind, H, rate, seed, steps, passed)
+    row = {"part": part} | measured(kind, H, rate, seed, steps)
     content = {"script": "benchmarks/attention_study.py", "torch": torch.__version__}
     content |= {"machine": f"{platform.machine()}, {os.cpu_count()} cores, one thread"}
     content |= {"settings": SETTINGS | {"rates": [RATES, SIZE_RATES]}, "rows": [*load(), row]}
@@ -338,7 +327,7 @@ def tuned(part: str, kind: Kind, H: int, rates: Sequence[float], seeds: int, ste
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", choices=["attention", "bottleneck", "squeeze", "all"])
+    parser.add_argument("part", choices=["attention", "bottleneck", "all"])
     parser.add_argument("number", nargs="?", type=int, help="of the kind, or a size")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
@@ -354,11 +343,6 @@ def main() -> None:
             best = tuned("bottleneck", NONE, size, SIZE_RATES, SIZE_SEEDS, SIZE_STEPS)
             for seed in range(SIZE_SEEDS if size > min(SIZES) else 0):
                 done("longer", NONE, size, best, seed, LONGER_STEPS)
-    if part in ("squeeze", "all"):
-        H = max(SIZES)
-        for passed in SQUEEZES if number is None else [number]:
-            for seed in range(SIZE_SEEDS):
-                done("squeeze", NONE, H, SQUEEZED_RATE, seed, SIZE_STEPS, passed)
 
 
 if __name__ == "__main__":
