@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -121,6 +122,13 @@ def decoder_step(trial: Trial) -> None:
             "Logits are asked for: the softmax comes later, in the loss.",
         ),
         (
+            lambda y, s, embed, cell, output: (
+                output(cell(embed(y), s)).log_softmax(-1),
+                cell(embed(y), s),
+            ),
+            "Logits are asked for: the logarithm of the softmax comes later, in the loss.",
+        ),
+        (
             lambda y, s, embed, cell, output: output(cell(embed(y), s)),
             "The state is missing: return two things, the logits and the new state.",
         ),
@@ -182,6 +190,10 @@ def greedy(trial: Trial) -> None:
         slips = [
             ([*expected, eos], "eos is a mark and no word: leave it out."),
             ([bos, *expected], "bos was given, not written: leave it out."),
+            (
+                expected[:-1] if len(expected) == longest else [],
+                "The last word is cut off: when `longest` is reached, no eos stands at the end.",
+            ),
             (expected[:1], "It ends after the first word: return what was written after the loop."),
             (
                 [expected[0], *[V - 1] * (longest - 1)] if expected else [],
@@ -418,13 +430,19 @@ def error_rate(trial: Trial) -> None:
         trial.agrees(_error_rate, A, S, rule="any two tables", given=given, **look)
 
 
-def _extend(beam: Sequence[Found], log_probs: Callable, width: int) -> list[Found]:
+def _joined(
+    beam: Sequence[Found], log_probs: Callable, width: int, join: Callable[[float, float], float]
+) -> list[Found]:
     longer = [
-        (total + float(log_p), (*words, word))
+        (join(total, float(log_p)), (*words, word))
         for total, words in beam
         for word, log_p in enumerate(log_probs(words))
     ]
     return sorted(longer, key=lambda found: -found[0])[:width]
+
+
+def _extend(beam: Sequence[Found], log_probs: Callable, width: int) -> list[Found]:
+    return _joined(beam, log_probs, width, lambda total, log_p: total + log_p)
 
 
 def _each(beam: Sequence[Found], log_probs: Callable, width: int) -> list[Found]:
@@ -454,6 +472,18 @@ def extend(trial: Trial) -> None:
         (
             lambda beam, p, width: _extend(beam, p, width)[:1],
             "One is left: that is greedy search. Keep `width` of them.",
+        ),
+        (
+            lambda beam, p, width: _joined(beam, p, width, lambda total, log_p: total * log_p),
+            "Logarithms of probabilities are added, not multiplied.",
+        ),
+        (
+            lambda beam, p, width: _joined(beam, p, width, lambda total, q: total + math.exp(q)),
+            "log_probs gives logarithms already: add them as they are, without exp.",
+        ),
+        (
+            lambda beam, p, width: _joined(beam, p, width, lambda total, q: math.exp(total + q)),
+            "Keep the logarithm: the sums are asked for, no probabilities.",
         ),
         (_each, "Each beginning keeps its best word only: sort all of them together."),
         (
