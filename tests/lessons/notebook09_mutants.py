@@ -194,6 +194,35 @@ def one_output(q, K, V):
 """,
     ),
     Rewrite(
+        "one_output",
+        "three loops, filled",
+        """
+def one_output(q, K, V):
+    powers, out = torch.zeros(len(K)), torch.zeros(V.shape[1])
+    for s in range(len(K)):
+        score = 0.0
+        for i in range(len(q)):
+            score = score + q[i] * K[s, i]
+        powers[s] = math.exp(score)
+    for s in range(len(K)):
+        for j in range(V.shape[1]):
+            out[j] += powers[s] / powers.sum() * V[s, j]
+    return out
+""",
+    ),
+    Rewrite(
+        "split_heads",
+        "filled",
+        """
+def split_heads(x, H):
+    B, T, D = x.shape
+    out = torch.zeros(B, H, T, D // H)
+    for h in range(H):
+        out[:, h] = x[:, :, h * (D // H) : (h + 1) * (D // H)]
+    return out
+""",
+    ),
+    Rewrite(
         "attention_weights",
         "by powers",
         """
