@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, PathPatch
@@ -22,6 +23,7 @@ from helpers.display.plotting import array_of, course_style
 
 WIDTH = 12.6  # inches of a line
 LINE = 1.02  # inches from one line to the next
+SENTENCE = 1.62  # inches for a sentence of its own, with its title and its arcs
 HEIGHT = 0.34  # of a word
 GAP = 0.1  # between words
 SIZE = 15
@@ -49,13 +51,7 @@ def attention_arcs(
     Raises:
         ValueError: there is no such word, or weights that do not fit the words.
     """
-    row = array_of(weights, "weights")
-    if row.shape != (len(words),) or not len(words):
-        raise ValueError(f"{len(words)} words need as many weights, not the shape {row.shape}.")
-    if not 0 <= chosen < len(words):
-        raise ValueError(f"There is no word {chosen}: they are numbered 0 to {len(words) - 1}.")
-    if not (row.min() > -1e-4 and row.max() < 1 + 1e-4):
-        raise ValueError("Attention weights lie between 0 and 1.")
+    row = _checked(words, weights, chosen)
     boxes = _flow(words, size)  # x, y of the middle, width
     # Above the first line there is room for arcs, if it has any, and for the title.
     top = (0.95 if boxes[chosen][1] == 0 else 0.3) + (0.4 if title else 0.0)
@@ -66,11 +62,65 @@ def attention_arcs(
     ax.set_axis_off()
     if title:
         ax.text(0.24, top - 0.08, title, va="top", fontsize=14, color=INK)
+    _row(ax, boxes, words, row, chosen, size, least)
+    return figure
+
+
+def attention_sentences(
+    sentences: Sequence[tuple[str, Sequence[str], Any, int]],
+    *,
+    least: float = 0.04,
+    size: float = SIZE,
+) -> Figure:
+    """Sentences of one line each, below each other, every one with the arcs of one of its words.
+
+    Args:
+        sentences: (what stands above it, its words, their weights, the chosen word) for each; the
+            last three as for ``attention_arcs``, which says what is wrong with them.
+        least, size: as for ``attention_arcs``.
+
+    Raises:
+        ValueError: there is no sentence, one does not fit into a line, or it has other faults.
+    """
+    if not sentences:
+        raise ValueError("There is nothing to draw: give at least one sentence.")
+    height = SENTENCE * len(sentences)
+    with course_style():
+        figure = Figure(figsize=(13, height), layout="none")
+        ax = figure.add_axes((0, 0, 1, 1), xlim=(0, 13), ylim=(-height, 0))
+    ax.set_axis_off()
+    for number, (title, words, weights, chosen) in enumerate(sentences):
+        row = _checked(words, weights, chosen)
+        boxes = _flow(words, size)
+        if min(y for _, y, _ in boxes) < 0:
+            raise ValueError(f"The sentence {title!r} is too long for a line: take fewer words.")
+        y = -SENTENCE * (number + 1) + 0.5
+        ax.text(0.24, y + 1.02, title, va="top", fontsize=14, color=INK)
+        _row(ax, [(x, y, width) for x, _, width in boxes], words, row, chosen, size, least)
+    return figure
+
+
+def _checked(words: Sequence[str], weights: Any, chosen: int) -> np.ndarray:
+    """The weights of one row, which fit the words, or a sentence that says why they do not."""
+    row = array_of(weights, "weights")
+    if row.shape != (len(words),) or not len(words):
+        raise ValueError(f"{len(words)} words need as many weights, not the shape {row.shape}.")
+    if not 0 <= chosen < len(words):
+        raise ValueError(f"There is no word {chosen}: they are numbered 0 to {len(words) - 1}.")
+    if not (row.min() > -1e-4 and row.max() < 1 + 1e-4):
+        raise ValueError("Attention weights lie between 0 and 1.")
+    return row
+
+
+def _row(
+    ax: Axes, boxes: Sequence[tuple[float, float, float]], words: Sequence[str], row: np.ndarray,
+    chosen: int, size: float, least: float,
+) -> None:  # fmt: skip
+    """All words of a text, and the arcs of the chosen one."""
     for number, (word, weight) in enumerate(zip(words, row, strict=True)):
         _word(ax, boxes[number], word, weight, number - chosen, size, least)
         if weight >= least and number != chosen:
             _arc(ax, boxes[chosen], boxes[number], weight)
-    return figure
 
 
 def _flow(words: Sequence[str], size: float) -> list[tuple[float, float, float]]:

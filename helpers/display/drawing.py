@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Patch, Rectangle
 from matplotlib.textpath import TextPath
@@ -201,6 +202,7 @@ class Drawing:
         high: float | None = None,
         rows: Sequence[str] = (),
         columns: Sequence[str] = (),
+        colour: str = "",
     ) -> Node:
         """A matrix as cells, its middle at (x, y).
 
@@ -212,6 +214,7 @@ class Drawing:
             numbers: a format such as ".2f" writes the values into the cells.
             high: the value of the darkest colour; the largest one, if left out.
             rows, columns: words beside the rows and above the columns.
+            colour: of its edge and its label; all cells get a pale tint of it, whatever they hold.
         """
         plain = isinstance(values, tuple) and all(isinstance(size, int) for size in values)
         table = np.zeros(values) if plain else array_of(values, f"the matrix {name!r}")
@@ -226,6 +229,7 @@ class Drawing:
         for i, j in np.ndindex(n, m):
             corner = (left + j * cell, top - (i + 1) * cell)
             ground, ink = (PALEST_BLUE, INK) if plain else paint(table[i, j])
+            ground, ink = (_pale(colour), INK) if colour else (ground, ink)
             hatch = "/////" if np.isnan(table[i, j]) else ""
             self.ax.add_patch(
                 Rectangle(corner, cell, cell, fc=ground, ec=GREY, lw=0.9, hatch=hatch, zorder=3)
@@ -233,7 +237,8 @@ class Drawing:
             if numbers and not np.isnan(table[i, j]):
                 middle = (corner[0] + cell / 2, corner[1] + cell / 2)
                 self._words(*middle, format(table[i, j], numbers), 24 * cell + 2, ink)
-        patch = Rectangle((left, top - n * cell), m * cell, n * cell, fc="none", ec=INK, lw=1.8)
+        patch = Rectangle((left, top - n * cell), m * cell, n * cell, fc="none", lw=1.8)
+        patch.set_edgecolor(colour or INK)
         self.ax.add_patch(patch).set_zorder(3)  # as its cells: what is drawn later covers it
         for i, word in enumerate(rows):
             self.note(left - 0.08, top - (i + 0.5) * cell, word, side="left", size=12)
@@ -241,7 +246,7 @@ class Drawing:
             self.note(left + (j + 0.5) * cell, top + 0.05, word, side="above", size=12)
         if label:
             above = top + (0.3 if columns else 0.05)
-            self.note(x, above, label, side="above", size=FONT + 2)
+            self.note(x, above, label, side="above", size=FONT + 2, colour=colour or INK)
         if shape:
             self.note(x, top - n * cell - 0.05, shape, side="below", size=12)
         return self._add(name, Node(x, y, m * cell, n * cell, patch))
@@ -539,6 +544,11 @@ def words_width(text: str, size: float = FONT) -> float:
         )
         / 72
     )
+
+
+def _pale(colour: str) -> tuple[float, ...]:
+    """A tint of a colour on which black words can be read."""
+    return tuple(0.25 * part + 0.75 for part in to_rgb(colour))
 
 
 def _on_arc(p: Point, q: Point, bend: float, share: float) -> Point:

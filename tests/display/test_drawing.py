@@ -16,7 +16,7 @@ from PIL import Image
 from helpers.display import drawing
 from helpers.display.drawing import HEIGHT, MARGIN, MAX_SIZE, Drawing, Node, animate, words_width
 from helpers.display.figures import DPI, figure_output, show
-from helpers.display.palette import FRAME, INK, PALEST_BLUE, VERMILION, WHITE
+from helpers.display.palette import BLUE, FRAME, INK, PALEST_BLUE, VERMILION, WHITE
 from helpers.display.plotting import colours_of, course_style
 from staff.notebooks.lesson_rules import FRAME as TIGHT
 from tests.display.example_drawings import EXAMPLES, growing_cache, queries_keys_values
@@ -244,6 +244,16 @@ def test_a_matrix_of_values():
         "$Q$",
         "T × d",
     ]
+
+
+def test_a_matrix_in_a_colour_is_pale_inside_whatever_it_holds():
+    d = Drawing()
+    d.matrix("m", 0, 0, torch.tensor([[0.0, 9.0]]), label="$Q$", numbers=".0f", colour=BLUE)
+    first, second, edge = d.ax.patches
+    assert first.get_facecolor() == second.get_facecolor()
+    assert min(first.get_facecolor()[:3]) >= 0.75
+    assert edge.get_edgecolor() == pytest.approx(to_rgba(BLUE))
+    assert {text.get_text(): text.get_color() for text in d.ax.texts}["$Q$"] == BLUE
 
 
 def test_a_matrix_without_values():

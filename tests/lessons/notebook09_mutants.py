@@ -92,6 +92,14 @@ MUTANTS = [
     ),
     Mutant("causal_weights", "zeros", "-math.inf", "0.0", "A score of 0 is not hidden"),
     Mutant("causal_weights", "minus one", "-math.inf", "-1.0", "still gets weight"),
+    Mutant("causal_weights", "minus ten", "-math.inf", "-10.0", "still gets a little weight"),
+    Mutant(
+        "causal_weights",
+        "after, rows divided",
+        MASKED,
+        "scores.softmax(1).tril() / scores.softmax(1).tril().sum(1, keepdim=True)",
+        "0 divided by 0",
+    ),
     Mutant("causal_weights", "wrong side", "== 0", "== 1", "look at the future only"),
     Mutant("causal_weights", "upper", "tril()", "triu()", "themselves and at the future"),
     Mutant("causal_weights", "not itself", "tril()", "tril(-1)", "may look at itself"),
@@ -183,6 +191,35 @@ REWRITES = [
 def one_output(q, K, V):
     powers = torch.stack([(q * k).sum() for k in K]).exp()
     return (powers[:, None] * V).sum(0) / powers.sum()
+""",
+    ),
+    Rewrite(
+        "one_output",
+        "three loops, filled",
+        """
+def one_output(q, K, V):
+    powers, out = torch.zeros(len(K)), torch.zeros(V.shape[1])
+    for s in range(len(K)):
+        score = 0.0
+        for i in range(len(q)):
+            score = score + q[i] * K[s, i]
+        powers[s] = math.exp(score)
+    for s in range(len(K)):
+        for j in range(V.shape[1]):
+            out[j] += powers[s] / powers.sum() * V[s, j]
+    return out
+""",
+    ),
+    Rewrite(
+        "split_heads",
+        "filled",
+        """
+def split_heads(x, H):
+    B, T, D = x.shape
+    out = torch.zeros(B, H, T, D // H)
+    for h in range(H):
+        out[:, h] = x[:, :, h * (D // H) : (h + 1) * (D // H)]
+    return out
 """,
     ),
     Rewrite(

@@ -85,8 +85,11 @@ def one_output(trial: Trial) -> None:
     )
     for _ in range(3):
         S, d_k = trial.integer(3, 7), trial.integer(2, 5)
-        arguments = trial.normal(d_k), trial.normal(S, d_k), trial.normal(S, trial.integer(2, 5))
-        trial.agrees(_one_output, *arguments, rule="any query, keys and values", **look)
+        shapes = (d_k,), (S, d_k), (S, trial.integer(2, 5))
+        arguments = [trial.normal(*shape, dtype=torch.float32) for shape in shapes]
+        trial.agrees(
+            _one_output, *arguments, rule="any query, keys and values", tolerance=1e-5, **look
+        )
 
 
 def _attention_weights(Q: Tensor, K: Tensor) -> Tensor:
@@ -129,8 +132,15 @@ def attention_weights(trial: Trial) -> None:
     )
     for _ in range(3):
         T, d_k = trial.integer(2, 4), trial.integer(2, 5)
-        arguments = trial.normal(T, d_k), trial.normal(T + trial.integer(1, 4), d_k)
-        trial.agrees(_attention_weights, *arguments, rule="any number of queries and keys", **look)
+        shapes = (T, d_k), (T + trial.integer(1, 4), d_k)
+        arguments = [trial.normal(*shape, dtype=torch.float32) for shape in shapes]
+        trial.agrees(
+            _attention_weights,
+            *arguments,
+            rule="any number of queries and keys",
+            tolerance=1e-5,
+            **look,
+        )
 
 
 def _scaled_attention(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
@@ -201,8 +211,9 @@ def scaled_attention(trial: Trial) -> None:
     )
     for d_k in (3, 16, 6):
         T, S, d_v = trial.integer(2, 4), trial.integer(7, 12), trial.integer(4, 6)
-        arguments = trial.normal(T, d_k), trial.normal(S, d_k), trial.normal(S, d_v)
-        trial.agrees(_scaled_attention, *arguments, rule="any shapes", **look)
+        shapes = (T, d_k), (S, d_k), (S, d_v)
+        arguments = [trial.normal(*shape, dtype=torch.float32) for shape in shapes]
+        trial.agrees(_scaled_attention, *arguments, rule="any shapes", tolerance=1e-5, **look)
 
 
 def _causal_weights(scores: Tensor) -> Tensor:
@@ -255,11 +266,24 @@ def causal_weights(trial: Trial) -> None:
             lambda s: s.masked_fill(~_seen(s), -1.0).softmax(1),
             "A score of -1 still gets weight: exp(-1) = 0.37. The future gets -inf.",
         ),
+        (
+            lambda s: s.masked_fill(~_seen(s), -10.0).softmax(1),
+            "A score of -10 still gets a little weight: exp(-10) = 0.00005. The future gets -inf.",
+        ),
+        (
+            lambda s: s.softmax(1).tril() / s.softmax(1).tril().sum(1, keepdim=True),
+            "0 divided by 0: all the weight of this row was in the future, before it was set to "
+            "zero. Mask the scores, before the softmax.",
+        ),
     ]
     look = {"hint": hint, "slips": slips}
     hand = torch.tensor([[3.0, 1.0, 2.0], [1.0, 1.0, 5.0], [0.0, 0.0, 0.0]])
     trial.agrees(
         _causal_weights, hand, rule="by hand: row 2 is 1/2, 1/2, 0", tolerance=1e-5, **look
+    )
+    large = torch.tensor([[0.0, 300.0], [0.0, 0.0]])
+    trial.agrees(
+        _causal_weights, large, rule="a very large score in the future", tolerance=1e-5, **look
     )
     for _ in range(3):
         T = trial.integer(3, 8)
@@ -319,7 +343,8 @@ def split_heads(trial: Trial) -> None:
     for _ in range(3):
         B, T, H, K = trial.integer(2, 4), trial.integer(5, 7), trial.integer(2, 4), 2
         width = H * (K + trial.integer(2, 4))
-        trial.agrees(_split_heads, trial.normal(B, T, width), H, rule="any shape", **look)
+        x = trial.normal(B, T, width, dtype=torch.float32)
+        trial.agrees(_split_heads, x, H, rule="any shape", **look)
 
 
 def _merge_heads(y: Tensor) -> Tensor:
@@ -362,7 +387,8 @@ def merge_heads(trial: Trial) -> None:
     trial.agrees(_merge_heads, small, rule="two heads of width two", **look)
     for _ in range(3):
         B, H, T, K = trial.integer(2, 4), trial.integer(2, 4), trial.integer(5, 7), 3
-        trial.agrees(_merge_heads, trial.normal(B, H, T, K), rule="any shape", **look)
+        y = trial.normal(B, H, T, K, dtype=torch.float32)
+        trial.agrees(_merge_heads, y, rule="any shape", **look)
 
 
 def _cross_attention(X: Tensor, M: Tensor, W_Q: Tensor, W_K: Tensor, W_V: Tensor) -> Tensor:
