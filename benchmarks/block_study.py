@@ -1,12 +1,14 @@
 """What residual connections and the norm's position change, over gains, rates and warm-ups.
 
-    python benchmarks/block_study.py [spirals surfaces norms] [--seeds 3]
+    python benchmarks/block_study.py [spirals surfaces norms collapse changes] [--seeds 3]
 
 (1) Twenty layers of tanh, with and without residual connections, learn to tell two spirals apart,
 for several gains of the initial weights and learning rates. (2) The loss around some of them, on
 planes of random directions. (3) Causal transformers of twelve
 blocks, pre-norm and post-norm, learn a source whose next symbol depends on the one three positions
-back, and whose entropy is known, for several rates and lengths of the warm-up. Writes
+back, and whose entropy is known, for several rates and lengths of the warm-up. (4) Three of these
+settings once more: how much of the gradient reaches the first block, and how alike the positions'
+vectors are, step by step. (5) Blocks that lack a part, four of them, on the same source. Writes
 benchmarks/results/block_study.json, which notebook 11 shows; parts that are not named stay as they
 are. Some ten minutes on one core that has nothing else to do.
 """
@@ -18,6 +20,7 @@ import itertools
 import json
 import math
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -40,13 +43,26 @@ SPIRALS = {
     "gains": [0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0], "rates": [0.001, 0.003, 0.01],
     "kinds": ["none", "plain", "scaled"],
 }  # fmt: skip
-SURFACES = {"gain": 1.5, "rate": 0.001, "reach": 0.5, "steps": 21, "planes": 2}
+SURFACES = {
+    "gain": 1.5, "rate": 0.001, "reach": 0.5, "steps": 21, "planes": 2,
+    "kinds": ["none", "plain", "half", "scaled"],
+}  # fmt: skip
+# What is multiplied to the layer's result; without residual connections there is no stream.
+SCALES = {"plain": 1.0, "half": 0.5, "scaled": 1 / SPIRALS["layers"] ** 0.5}
 NORMS = {
     "symbols": 8, "lag": 3, "noise": 0.1, "text": 100000, "layers": 12, "width": 32, "heads": 4,
     "window": 16, "batch": 16, "steps": 200, "clip": 1.0,
     "rates": [0.001, 0.003, 0.01, 0.03], "warmups": [0, 25, 100],
 }  # fmt: skip
+PARTS = ["spirals", "surfaces", "norms", "collapse", "changes"]
 KINDS = {"pre-norm": PreNormBlock, "post-norm": PostNormBlock}
+COLLAPSE = {
+    "settings": [["post-norm", 0.01, 0], ["post-norm", 0.003, 100], ["pre-norm", 0.01, 0]],
+    "at": [0, 1, 2, 5, 10, 20, 50, 100, 150, 200], "windows": 64,
+}  # fmt: skip
+CHANGES = {
+    "layers": 4, "steps": 150, "rate": 0.003, "warmup": 20, "other rates": [0.001, 0.01],
+}  # fmt: skip
 
 
 def spirals(points: int) -> tuple[Tensor, Tensor]:
@@ -120,9 +136,7 @@ class Stack(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(N, 2) -> logits (N, 2)."""
-        state, scale = (x @ self.first.T).tanh(), 1.0
-        if self.kind == "scaled":
-            scale = 1 / len(self.weights) ** 0.5
+        state, scale = (x @ self.first.T).tanh(), SCALES.get(self.kind, 0.0)
         for W, b in zip(self.weights, self.biases, strict=True):
             added = F.linear(state, W, b).tanh()
             state = added if self.kind == "none" else state + scale * added
@@ -130,12 +144,11 @@ class Stack(nn.Module):
 
 
 def local_minima(losses: np.ndarray) -> int:
-    """How many points of a grid lie below all of their eight neighbours."""
-    padded = np.pad(losses, 1, constant_values=np.inf)
-    rows, columns = losses.shape
+    """How many inner points of a grid lie below all of their eight neighbours."""
+    rows, columns = losses.shape[0] - 2, losses.shape[1] - 2
     shifts = [(i, j) for i in range(3) for j in range(3) if (i, j) != (1, 1)]
-    around = [padded[i : i + rows, j : j + columns] for i, j in shifts]
-    return int((losses < np.min(around, axis=0)).sum())
+    around = [losses[i : i + rows, j : j + columns] for i, j in shifts]
+    return int((losses[1:-1, 1:-1] < np.min(around, axis=0)).sum())
 
 
 def look_around(kind: str, seed: int) -> list[dict]:
@@ -167,18 +180,29 @@ def look_around(kind: str, seed: int) -> list[dict]:
     return found
 
 
-def fit_transformer(norm: str, rate: float, warmup: int, seed: int) -> dict:
-    """The mean loss of the last 20 batches, none of which was seen before."""
+def symbols() -> Tensor:
+    """The text that the transformers learn, (N,)."""
     source = lagged_source(NORMS["symbols"], NORMS["lag"], NORMS["noise"])
-    text = source.sample(NORMS["text"], torch.Generator().manual_seed(1))
+    return source.sample(NORMS["text"], torch.Generator().manual_seed(1))
+
+
+def model_and_batches(
+    block: Callable[..., nn.Module], layers: int, seed: int
+) -> tuple[Transformer, Iterator[tuple[Tensor, Tensor]]]:
+    """A causal transformer of such blocks, and the batches that it learns from."""
     d_head = NORMS["width"] // NORMS["heads"]
     torch.manual_seed(seed)
     model = Transformer(
-        NORMS["symbols"], NORMS["width"], NORMS["heads"], NORMS["layers"],
-        relative=lambda: RotaryPositions(d_head), block=KINDS[norm],
+        NORMS["symbols"], NORMS["width"], NORMS["heads"], layers,
+        relative=lambda: RotaryPositions(d_head), block=block,
     )  # fmt: skip
     generator = torch.Generator().manual_seed(seed)
-    batches = windows(text, NORMS["batch"], NORMS["window"], generator)
+    return model, windows(symbols(), NORMS["batch"], NORMS["window"], generator)
+
+
+def fit_transformer(norm: str, rate: float, warmup: int, seed: int) -> dict:
+    """The mean loss of the last 20 batches, none of which was seen before."""
+    model, batches = model_and_batches(KINDS[norm], NORMS["layers"], seed)
     said = {"norm": norm, "rate": rate, "warmup": warmup, "seed": seed}
     try:
         options = {"learning_rate": rate, "warmup": warmup, "clip": NORMS["clip"]}
@@ -186,6 +210,99 @@ def fit_transformer(norm: str, rate: float, warmup: int, seed: int) -> dict:
     except ValueError as diverged:
         return {**said, "failed": str(diverged)}
     return {**said, "loss": round(sum(losses[-20:]) / 20, 5)}
+
+
+def look_inside(model: Transformer) -> dict[str, float]:
+    """What reaches the first block, what the parts add to what they read, how alike states are."""
+    generator = torch.Generator().manual_seed(99)
+    x, y = next(windows(symbols(), COLLAPSE["windows"], NORMS["window"], generator))
+    states: list[Tensor] = []
+    added: list[float] = []
+    aligned: list[float] = []
+
+    def keep(module: nn.Module, given: tuple[Tensor, ...], state: Tensor) -> None:
+        state.retain_grad()
+        states.append(state)
+
+    def compare(module: nn.Module, given: tuple[Tensor, ...], part: Tensor) -> None:
+        added.append((part.norm() / given[0].norm()).item())
+        aligned.append(F.cosine_similarity(part, given[0], dim=-1).mean().item())
+
+    hooks = [block.register_forward_hook(keep) for block in model.blocks]
+    for block in model.blocks:
+        hooks += [part.register_forward_hook(compare) for part in (block.attention,
+                                                                   block.feed_forward)]  # fmt: skip
+    F.cross_entropy(model(x).flatten(0, 1), y.flatten()).backward()
+    for hook in hooks:
+        hook.remove()
+    sizes = [state.grad.norm().item() for state in states if state.grad is not None]
+    model.zero_grad()
+    unit = F.normalize(states[-1].detach().flatten(0, 1)[:200], dim=-1)
+    alike = (unit @ unit.T)[~torch.eye(len(unit), dtype=torch.bool)].mean().item()
+    return {
+        "gradient": float(f"{sizes[0] / sizes[-1]:.3g}"), "cosine": round(alike, 5),
+        "added": round(float(np.mean(added)), 3), "aligned": round(float(np.mean(aligned)), 3),
+    }  # fmt: skip
+
+
+def watch(norm: str, rate: float, warmup: int, seed: int) -> dict:
+    """A run of ``fit_transformer`` again, looked into at some of its steps.
+
+    What the parts add is compared with what they read, which in post-norm is the stream itself.
+    """
+    model, batches = model_and_batches(KINDS[norm], NORMS["layers"], seed)
+    options = {"learning_rate": rate, "warmup": warmup, "clip": NORMS["clip"]}
+    seen, losses = [look_inside(model)], []
+    for record in Training(model, batches, NORMS["steps"], **options):
+        losses.append(record.loss)
+        if record.step in COLLAPSE["at"]:
+            seen.append(look_inside(model))
+    values = {name: [look[name] for look in seen] for name in seen[0]}
+    loss = round(sum(losses[-20:]) / 20, 5)
+    return {"norm": norm, "rate": rate, "warmup": warmup, "seed": seed, "loss": loss, **values}
+
+
+class NoSkips(PreNormBlock):
+    def forward(self, x: Tensor, mask=None, causal=False, cache=None) -> Tensor:
+        x = self.attention(self.attention_norm(x), mask=mask, causal=causal)
+        return self.feed_forward(self.feed_forward_norm(x))
+
+
+class NoNorms(PreNormBlock):
+    def forward(self, x: Tensor, mask=None, causal=False, cache=None) -> Tensor:
+        x = x + self.attention(x, mask=mask, causal=causal)
+        return x + self.feed_forward(x)
+
+
+class NoFeedForward(PreNormBlock):
+    def forward(self, x: Tensor, mask=None, causal=False, cache=None) -> Tensor:
+        return x + self.attention(self.attention_norm(x), mask=mask, causal=causal)
+
+
+class NoAttention(PreNormBlock):
+    def forward(self, x: Tensor, mask=None, causal=False, cache=None) -> Tensor:
+        return x + self.feed_forward(self.feed_forward_norm(x))
+
+
+class Parallel(PreNormBlock):
+    def forward(self, x: Tensor, mask=None, causal=False, cache=None) -> Tensor:
+        read = self.attention(self.attention_norm(x), mask=mask, causal=causal)
+        return x + read + self.feed_forward(self.feed_forward_norm(x))
+
+
+CHANGED = {
+    "the block": PreNormBlock, "no_skips": NoSkips, "no_norms": NoNorms,
+    "no_feed_forward": NoFeedForward, "no_attention": NoAttention, "parallel": Parallel,
+}  # fmt: skip
+
+
+def fit_changed(name: str, rate: float, seed: int) -> dict:
+    """The mean loss of the last 20 batches of a model of such blocks."""
+    model, batches = model_and_batches(CHANGED[name], CHANGES["layers"], seed)
+    options = {"learning_rate": rate, "warmup": CHANGES["warmup"], "clip": NORMS["clip"]}
+    losses = [record.loss for record in Training(model, batches, CHANGES["steps"], **options)]
+    loss = round(sum(losses[-20:]) / 20, 5)
+    return {"block": name, "rate": rate, "seed": seed, "loss": loss}
 
 
 def floor() -> dict[str, float]:
@@ -199,10 +316,11 @@ def floor() -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", default=["spirals", "surfaces", "norms"])
+    parser.add_argument("parts", nargs="*", default=PARTS)
     parser.add_argument("--seeds", type=int, default=3)
     arguments = parser.parse_args()
     seeds, parts = range(arguments.seeds), arguments.parts
+    runs: list[dict]
     torch.set_num_threads(1)
     content = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
     content |= {
@@ -217,7 +335,7 @@ def main() -> None:
                 runs += fit_spirals(kind, rate, arguments.seeds)
             content[part] = {**SPIRALS, "seeds": arguments.seeds, "runs": runs}
         elif part == "surfaces":
-            for kind, seed in itertools.product(SPIRALS["kinds"], seeds):
+            for kind, seed in itertools.product(SURFACES["kinds"], seeds):
                 runs += look_around(kind, seed)
                 print(runs[-1], flush=True)
             content[part] = {**SURFACES, "seeds": arguments.seeds, "runs": runs}
@@ -227,8 +345,20 @@ def main() -> None:
                 runs.append(fit_transformer(*job))
                 print(runs[-1], flush=True)
             content[part] = {**NORMS, "seeds": arguments.seeds, "runs": runs}
+        elif part == "collapse":
+            for setting, seed in itertools.product(COLLAPSE["settings"], seeds):
+                runs.append(watch(*setting, seed))
+                print(runs[-1], flush=True)
+            content[part] = {**COLLAPSE, "seeds": arguments.seeds, "runs": runs}
+        elif part == "changes":
+            rates = [CHANGES["rate"], *CHANGES["other rates"]]
+            for name, rate, seed in itertools.product(CHANGED, rates, seeds):
+                if rate == CHANGES["rate"] or (name in ("no_skips", "no_norms") and seed < 2):
+                    runs.append(fit_changed(name, rate, seed))
+                    print(runs[-1], flush=True)
+            content[part] = {**CHANGES, "seeds": arguments.seeds, "runs": runs}
         else:
-            raise SystemExit(f"There is no part {part!r}: spirals, surfaces or norms.")
+            raise SystemExit(f"There is no part {part!r}: {', '.join(PARTS)}.")
         print(part, f"took {(time.perf_counter() - began) / 60:.1f} minutes", flush=True)
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(content) + "\n", encoding="utf-8")

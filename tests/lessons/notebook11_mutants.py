@@ -34,6 +34,9 @@ MUTANTS = [
         "x.mean(-1, keepdim=True)\n    V = ((x - E) ** 2).mean(-1,",
         "x.mean(-2, keepdim=True)\n    V = ((x - E) ** 2).mean(-2,",
         "over the positions",),
+    Mutant("layernorm", "squares of x", "((x - E) ** 2).mean", "(x**2).mean", "squares of x"),
+    Mutant("layernorm", "absolute", "(V + eps).sqrt()",
+           "((x - E).abs().mean(-1, keepdim=True) + eps)", "not of absolute"),
     # rmsnorm
     Mutant("rmsnorm", "the length", ".mean(-1", ".sum(-1", "length of the vector"),
     Mutant("rmsnorm", "no root", ".sqrt()", "", "root is missing"),
@@ -79,6 +82,10 @@ MUTANTS = [
         "x = norm_1(x + attention(x))\n    return norm_2(x + feed_forward(x))",
         "norms of post-norm",
     ),
+    Mutant("pre_norm_block", "first sum", "x = x + attention(norm_1(x))",
+           "x = norm_1(x) + attention(norm_1(x))", "look at the first"),
+    Mutant("pre_norm_block", "second sum", "return x + feed", "return norm_2(x) + feed",
+           "look at the second"),
     Mutant("pre_norm_block", "one norm", "norm_2(x)", "norm_1(x)", "norm of its own"),
     # swiglu
     Mutant("swiglu", "exchanged", "F.silu(x @ W) * (x @ V)", "F.silu(x @ V) * (x @ W)", "the gate"),

@@ -143,6 +143,10 @@ def _centred(x: Tensor, dim: int | tuple[int, ...] = -1) -> tuple[Tensor, Tensor
     return away, (away**2).mean(dim, keepdim=True)
 
 
+def _root_mean_square(x: Tensor, eps: float) -> Tensor:
+    return ((x**2).mean(-1, keepdim=True) + eps).sqrt()
+
+
 @turns.task(_layer_norm, without=("layer_norm", "LayerNorm", "native_layer_norm"))
 def layernorm(trial: Trial) -> None:
     hint = (
@@ -179,6 +183,16 @@ def layernorm(trial: Trial) -> None:
             lambda x, g, b, eps: _centred(x)[0] / (_centred(x)[1] + eps) * g + b,
             "You divide by the variance: take its root.",
         ),
+        (
+            lambda x, g, b, eps: _centred(x)[0] / _root_mean_square(x, eps) * g + b,
+            "V is the mean of the squared distances from E, not of the squares of x itself.",
+        ),
+        (
+            lambda x, g, b, eps: (
+                _centred(x)[0] / (_centred(x)[0].abs().mean(-1, keepdim=True) + eps) * g + b
+            ),
+            "V is a mean of squares, not of absolute distances; take the root at the end.",
+        ),
         (lambda x, g, b, eps: _layer_norm(x, g, 0 * b, eps), "β is missing."),
         (lambda x, g, b, eps: _layer_norm(x, torch.ones_like(g), b, eps), "γ is missing."),
         (
@@ -194,7 +208,9 @@ def layernorm(trial: Trial) -> None:
         (over((-2, -1)), "One mean for a whole text: each position has an E and a V of its own."),
     ]  # fmt: skip
     look: dict[str, Any] = {"hint": hint, "slips": slips}
-    hand = torch.tensor([[2.0, 4.0, 6.0, 8.0]]).double()
+    # Two rows, so that a mean over the positions is no division by zero; in the first, E = 4, V = 9
+    # and the mean distances are all different numbers.
+    hand = torch.tensor([[1.0, 3.0, 3.0, 9.0], [0.0, 0.0, 4.0, 4.0]]).double()
     gamma, beta = torch.tensor([1.0, 1.0, 1.0, 2.0]).double(), torch.tensor([0.0, 0, 0, 1]).double()
     trial.agrees(_layer_norm, hand, gamma, beta, 0.0, rule="by hand", **look)
     for _ in range(3):
@@ -204,7 +220,7 @@ def layernorm(trial: Trial) -> None:
 
 
 def _rms_norm(x: Tensor, g: Tensor, eps: float) -> Tensor:
-    return x / ((x**2).mean(-1, keepdim=True) + eps).sqrt() * g
+    return x / _root_mean_square(x, eps) * g
 
 
 @turns.task(_rms_norm, without=("rms_norm", "RMSNorm"))
@@ -274,9 +290,14 @@ def pre_norm_block(trial: Trial) -> None:
     def one_skip(x: Tensor, n: Map, a: Map, m: Map, f: Map) -> Tensor:
         return x + f(m(a(n(x))))
 
-    def skips_the_norm(x: Tensor, n: Map, a: Map, m: Map, f: Map) -> Tensor:
-        x = n(x) + a(n(x))
-        return m(x) + f(m(x))
+    def skips_the_norm(first: bool, second: bool) -> Callable:
+        def wrong(x: Tensor, n: Map, a: Map, m: Map, f: Map) -> Tensor:
+            x = (n(x) if first else x) + a(n(x))
+            return (m(x) if second else x) + f(m(x))
+
+        return wrong
+
+    to_the_norm = "What a part gives is added to the stream itself, not to its norm"
 
     slips: list[Slip] = [
         (
@@ -286,7 +307,9 @@ def pre_norm_block(trial: Trial) -> None:
         (parallel, "The feed-forward layer reads the stream after attention has added to it."),
         (lambda x, n, a, m, f: f(m(a(n(x)))), "Nothing is added to anything here."),
         (one_skip, "Each of the two parts has a residual connection of its own."),
-        (skips_the_norm, "What a part gives is added to the stream itself, not to its norm."),
+        (skips_the_norm(True, True), f"{to_the_norm}."),
+        (skips_the_norm(True, False), f"{to_the_norm}: look at the first addition."),
+        (skips_the_norm(False, True), f"{to_the_norm}: look at the second addition."),
         (
             lambda x, n, a, m, f: _pre_norm_block(x, m, a, n, f),
             "norm_1 belongs to attention, norm_2 to the feed-forward layer.",
@@ -313,10 +336,10 @@ def pre_norm_block(trial: Trial) -> None:
         ),
     ]
     look: dict[str, Any] = {"hint": hint, "slips": slips}
-    hand = (torch.tensor([1.0]).double(), lambda x: 2 * x, lambda x: x + 1, lambda x: x - 1)
+    hand = (torch.tensor([1.0]).double(), lambda x: 3 * x, lambda x: x + 1, lambda x: x - 3)
     trial.agrees(
         _pre_norm_block, *hand, lambda x: 10 * x, rule="by hand",
-        given="x = 1, norms 2x and x - 1, attention x + 1, feed-forward 10x: first 4, then 34",
+        given="x = 1, norms 3x and x - 3, attention x + 1, feed-forward 10x: first 5, then 25",
         **look,
     )  # fmt: skip
     for _ in range(3):
