@@ -102,9 +102,7 @@ class TextWindows:
 
     def _deal(self, number: int) -> Tensor:
         """Where the windows of one pass begin, in the order in which they are dealt out."""
-        # A hash, since generators with neighbouring seeds need not be independent.
-        digest = hashlib.sha256(f"{self.seed}/{number}".encode()).digest()
-        generator = torch.Generator().manual_seed(int.from_bytes(digest[:7], "big"))
+        generator = seeded(self.seed, number)
         offset = int(torch.randint(self.length, (1,), generator=generator))
         return offset + torch.randperm(self._count, generator=generator) * self.length
 
@@ -124,3 +122,12 @@ def _cut(tokens: Tensor, starts: Tensor, length: int) -> tuple[Tensor, Tensor]:
     """Inputs and targets (B, T) of the windows that begin at ``starts`` (B,)."""
     block = tokens[starts[:, None] + torch.arange(length + 1)]  # (B, T+1)
     return block[:, :-1], block[:, 1:]
+
+
+def seeded(*numbers: int) -> torch.Generator:
+    """A generator for a seed, a step and what else counts.
+
+    By a hash, since generators with neighbouring seeds need not be independent.
+    """
+    digest = hashlib.sha256("/".join(map(str, numbers)).encode()).digest()
+    return torch.Generator().manual_seed(int.from_bytes(digest[:7], "big"))

@@ -6,12 +6,13 @@ batches that it would have seen.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
+
+from helpers.data.batching import seeded
 
 IGNORED = -100  # the target that ``F.cross_entropy`` passes over
 KINDS = (0.8, 0.1, 0.1)  # of the chosen tokens: masked, replaced at random, left as they are
@@ -63,12 +64,6 @@ def mask_tokens(
     inputs = torch.where(chosen & (what < masked), mask, tokens)
     inputs = torch.where(chosen & (masked <= what) & (what < masked + random), drawn, inputs)
     return inputs, torch.where(chosen, tokens, IGNORED)
-
-
-def seeded(*numbers: int) -> torch.Generator:
-    """A generator for a seed and a step, and what else counts; neighbours are independent."""
-    digest = hashlib.sha256("/".join(map(str, numbers)).encode()).digest()
-    return torch.Generator().manual_seed(int.from_bytes(digest[:7], "big"))
 
 
 def pad_rows(rows: Sequence[Tensor], pad: int) -> Tensor:

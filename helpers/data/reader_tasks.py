@@ -19,9 +19,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from helpers.data.batching import seeded
 from helpers.data.bpe import BPETokenizer
 from helpers.data.lantern_reader import LABELS, MOODS, PEOPLE, Story
-from helpers.data.masking import IGNORED, pad_rows, seeded
+from helpers.data.masking import IGNORED, pad_rows
 
 PAD, CLS, SEP, MASK = "[PAD]", "[CLS]", "[SEP]", "[MASK]"
 SPECIAL = (PAD, CLS, SEP, MASK)

@@ -14,7 +14,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from helpers.data.masking import IGNORED
-from helpers.models.encoder import Encoder, MaskedLM, draw_weights
+from helpers.models.encoder import Encoder, MaskedLM
+from helpers.models.stack import draw_weights
 
 
 class ElectraOutput(NamedTuple):
@@ -63,8 +64,8 @@ class Electra(nn.Module):
         self.generator, self.discriminator = generator, discriminator
         D = discriminator.d_model
         self.transform, self.output = nn.Linear(D, D), nn.Linear(D, 1)
-        draw_weights(self.transform, D**-0.5)
-        draw_weights(self.output, 0.02)
+        draw_weights([self.transform], D**-0.5)
+        draw_weights([self.output], 0.02)
 
     def forward(self, inputs: Tensor, targets: Tensor) -> ElectraOutput:
         """Inputs and targets (B, T) as ``mask_tokens`` makes them, all chosen tokens masked."""

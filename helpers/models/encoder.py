@@ -24,6 +24,7 @@ from helpers.models.blocks import FeedForward, PostNormBlock, PreNormBlock
 from helpers.models.gpt import GPTConfig, block_of, norm_of
 from helpers.models.input_embedding import InputEmbedding
 from helpers.models.positions import LearnedPositions
+from helpers.models.stack import draw_weights
 from helpers.token_ids import check_range
 
 
@@ -112,7 +113,9 @@ class Encoder(nn.Module):
         blocks = [block_of(config) for _ in range(config.n_layers)]
         made = cls(embedding, blocks, norm_of(config)(D), pad)
         draw_weights(
-            made, 0.02 * math.sqrt(768 / D), of_embeddings=1.0 if config.zero_start else None
+            made.modules(),
+            0.02 * math.sqrt(768 / D),
+            of_embeddings=1.0 if config.zero_start else None,
         )
         with torch.no_grad():
             for block in made.blocks:
@@ -136,8 +139,8 @@ class Encoder(nn.Module):
     ) -> Encoder:
         """BERT's shape, by default that of BERT-base: post-norm, GELU, learned positions, biases.
 
-        Devlin et al. (2019), section 3; all weights begin with deviation 0.02, appendix A.2 of the
-        first GPT, whose recipe it takes over. LayerNorm's eps is that of the published models.
+        Devlin et al. (2019), section 3. The weights' deviation of 0.02 at the beginning and
+        LayerNorm's eps are those of the settings that were published with the models.
         """
         norm = partial(nn.LayerNorm, eps=1e-12)
         embedding = EncoderEmbedding(
@@ -154,7 +157,7 @@ class Encoder(nn.Module):
             return PostNormBlock(d_model, attention, FeedForward(d_model, d_hidden), norm, dropout)
 
         made = cls(embedding, [make() for _ in range(n_layers)], pad=pad)
-        draw_weights(made, 0.02)
+        draw_weights(made.modules(), 0.02)
         return made
 
     def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
@@ -193,7 +196,7 @@ class MaskedLM(nn.Module):
         D = encoder.d_model
         self.encoder, self.transform, self.norm = encoder, nn.Linear(D, D), nn.LayerNorm(D, eps)
         self.bias = nn.Parameter(torch.zeros(encoder.vocab_size))
-        draw_weights(self.transform, D**-0.5)
+        draw_weights([self.transform], D**-0.5)
         # Embeddings of deviation 1 would begin with logits as large as the root of D.
         table = encoder.embedding.tokens.weight.detach()
         if not table.is_meta:
@@ -218,8 +221,8 @@ class SequenceClassifier(nn.Module):
         D = encoder.d_model
         self.encoder, self.dropout = encoder, nn.Dropout(dropout)
         self.pooler, self.output = nn.Linear(D, D), nn.Linear(D, n_classes)
-        draw_weights(self.pooler, D**-0.5)
-        draw_weights(self.output, 0.02)
+        draw_weights([self.pooler], D**-0.5)
+        draw_weights([self.output], 0.02)
 
     def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
         """Logits (B, C) of the texts' classes."""
@@ -237,7 +240,7 @@ class TokenTagger(nn.Module):
         super().__init__()
         self.encoder, self.dropout = encoder, nn.Dropout(dropout)
         self.output = nn.Linear(encoder.d_model, n_tags)
-        draw_weights(self.output, 0.02)
+        draw_weights([self.output], 0.02)
 
     def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
         """Logits (B, T, C) of the tokens' tags."""
@@ -255,23 +258,11 @@ class SpanReader(nn.Module):
         super().__init__()
         self.encoder, self.dropout = encoder, nn.Dropout(dropout)
         self.output = nn.Linear(encoder.d_model, 2)
-        draw_weights(self.output, 0.02)
+        draw_weights([self.output], 0.02)
 
     def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
         """Logits (B, 2, T): row 0 for the first token of the answer, row 1 for its last."""
         return self.output(self.dropout(self.encoder(tokens, segments))).transpose(1, 2)
-
-
-@torch.no_grad()
-def draw_weights(module: nn.Module, deviation: float, of_embeddings: float | None = None) -> None:
-    """Draw the weights of embeddings and linear maps normally, in the modules' order; biases 0."""
-    for part in module.modules():
-        if isinstance(part, nn.Embedding):
-            part.weight.normal_(0, deviation if of_embeddings is None else of_embeddings)
-        elif isinstance(part, nn.Linear):
-            part.weight.normal_(0, deviation)
-            if part.bias is not None:
-                part.bias.zero_()
 
 
 def _check_segments(segments: Tensor, tokens: Tensor, table: nn.Embedding | None) -> None:

@@ -21,9 +21,10 @@ from torch.nn import functional as F
 
 from helpers.models.attention import MultiHeadAttention
 from helpers.models.blocks import FeedForward, PreNormBlock
-from helpers.models.encoder import Encoder, EncoderEmbedding, draw_weights
+from helpers.models.encoder import Encoder, EncoderEmbedding
 from helpers.models.input_embedding import InputEmbedding
 from helpers.models.positions import LearnedPositions
+from helpers.models.stack import draw_weights
 
 
 class DecoderBlock(nn.Module):
@@ -180,7 +181,7 @@ class EncoderDecoder(nn.Module):
             for _ in range(n_layers)
         ]
         made = cls(encoder, target, decoder, nn.LayerNorm(d_model), bos)
-        draw_weights(made, 0.02 * math.sqrt(768 / d_model))
+        draw_weights(made.modules(), 0.02 * math.sqrt(768 / d_model))
         if shared:
             target.weight = embedding.tokens.weight
         with torch.no_grad():

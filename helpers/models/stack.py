@@ -72,24 +72,37 @@ class TransformerStack(nn.Module):
             matrix = matrix[: self.vocab_size]
         return F.linear(self.norm(x), matrix)  # (B, T, V)
 
-    @torch.no_grad()
     def _draw(self, modules: Iterable[nn.Module], of_embeddings: float | None = None) -> None:
-        """Draw the weights of embeddings and linear maps, in the modules' order; no bias is left.
+        """``draw_weights`` with the deviation that a width asks for.
 
-        Normally distributed with a deviation of 0.02 at GPT's width of 768 (Radford et al. 2018,
-        section 4.1) and of 0.02 sqrt(768 / D) at any width, so that products keep their size: with
-        0.02 narrow models start slowly. ``of_embeddings`` is another one for the embeddings.
+        It is 0.02 at GPT's width of 768 (Radford et al. 2018, section 4.1) and
+        0.02 sqrt(768 / D) at any width, so that
+        products keep their size: with 0.02 narrow models start slowly.
         """
         deviation = 0.02 * (768 / self.embedding.embedding_dim) ** 0.5
-        for module in modules:
-            if isinstance(module, nn.Embedding):
-                module.weight.normal_(0, deviation if of_embeddings is None else of_embeddings)
-            elif isinstance(module, nn.Linear):
-                module.weight.normal_(0, deviation)
-                if module.bias is not None:
-                    module.bias.zero_()
+        draw_weights(modules, deviation, of_embeddings)
 
     def _into_the_stream(self) -> list[Tensor]:
         """The 2 L matrices that write into the residual stream."""
         maps = ((block.attention.output, block.feed_forward.down) for block in self.blocks)
         return [projection.weight for pair in maps for projection in pair]
+
+
+@torch.no_grad()
+def draw_weights(
+    modules: Iterable[nn.Module], deviation: float, of_embeddings: float | None = None
+) -> None:
+    """Draw the weights of embeddings and linear maps, in the modules' order; no bias is left.
+
+    Args:
+        modules: as ``module.modules()`` gives them; others than these two kinds stay as they are.
+        deviation: standard deviation of the normal distribution that they are drawn from.
+        of_embeddings: another one for the embeddings.
+    """
+    for module in modules:
+        if isinstance(module, nn.Embedding):
+            module.weight.normal_(0, deviation if of_embeddings is None else of_embeddings)
+        elif isinstance(module, nn.Linear):
+            module.weight.normal_(0, deviation)
+            if module.bias is not None:
+                module.bias.zero_()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from helpers.data.masking import IGNORED, MaskedDocuments, mask_tokens, seeded
+from helpers.data.batching import seeded
+from helpers.data.masking import IGNORED, MaskedDocuments, mask_tokens
 
 V, MASK, PAD, CLS = 40, 39, 38, 37
 SPECIAL = {"mask": MASK, "vocab_size": V, "special": (PAD, CLS)}

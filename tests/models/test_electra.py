@@ -7,7 +7,8 @@ import math
 import pytest
 import torch
 
-from helpers.data.masking import IGNORED, mask_tokens, seeded
+from helpers.data.batching import seeded
+from helpers.data.masking import IGNORED, mask_tokens
 from helpers.data.sources import MarkovSource
 from helpers.learning.training import Training
 from helpers.models.electra import Electra, electra_loss
