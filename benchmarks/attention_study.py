@@ -74,7 +74,11 @@ KINDS += [Kind(score, "before, word", True, False) for score in ("additive", "lo
 NONE = Kind("none", "none", False)
 # Trained with these rates, too: the one of the eight for which another was chosen; the explanation.
 EQUAL = [(Kind("dot", "after", True), 2e-2)]
-EQUAL += [(Kind("additive", query, True), 1e-2) for query in ("before", "before, word", "after")]
+EQUAL += [
+    (Kind(score, query, True), 1e-2)
+    for score in ("additive", "dot")
+    for query in ("before", "before, word", "after")
+]
 EQUAL += [(Kind("location", "before, word", True), 1e-2)]
 EQUAL += [(Kind("location", "before, word", True, False), 2e-2)]
 
