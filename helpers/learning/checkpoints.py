@@ -1,7 +1,8 @@
 """Models and interrupted trainings on disk: safetensors and JSON, so nothing is ever unpickled.
 
-A *model folder* holds a trained GPT: ``model.safetensors``, and ``config.json`` with its settings
-and a card that says where it comes from. A *checkpoint* is a folder such as ``step_00001000`` with
+A *model folder* holds a trained GPT, or an encoder with its head for masked language modelling:
+``model.safetensors``, and ``config.json`` with its settings and a card that says where it comes
+from. A *checkpoint* is a folder such as ``step_00001000`` with
 all that training needs to go on as if it had never stopped. Both become visible all at once, when
 they are complete on the disk, and both are checked against SHA-256 before they are used.
 """
@@ -16,7 +17,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import torch
 from torch import Tensor
@@ -25,9 +26,11 @@ from helpers.files import write_whole
 from helpers.learning import storage
 from helpers.learning.storage import CheckpointError
 from helpers.learning.training import Training
+from helpers.models.encoder import Encoder, MaskedLM
 from helpers.models.gpt import GPT, GPTConfig
 
 FORMAT = 1
+_Model = TypeVar("_Model", GPT, MaskedLM)
 _WEIGHTS, _CONFIG = "model.safetensors", "config.json"
 _OPTIMIZERS, _STATE, _MANIFEST = "optimizers.safetensors", "state.json", "manifest.json"
 _KEPT = 2  # checkpoints: should the newest turn out damaged, the one before it is there
@@ -35,18 +38,19 @@ _KEPT = 2  # checkpoints: should the newest turn out damaged, the one before it 
 
 def save_model(
     folder: str | os.PathLike[str],
-    model: GPT,
+    model: GPT | MaskedLM,
     card: Mapping[str, Any] | None = None,
     dtype: torch.dtype | None = None,
 ) -> Path:
-    """Write a GPT and its card; a model that the folder held before is replaced all at once.
+    """Write a model and its card; a model that the folder held before is replaced all at once.
 
     Other files in the folder, such as the tokenizer's, are left alone. Weights that are tied are
     stored once.
 
     Args:
         folder: made if need be.
-        model: what to save; its mode and device do not matter.
+        model: what to save, a GPT or a ``MaskedLM`` on an ``Encoder.modern``; its mode and device
+            do not matter.
         card: what a reader should know, in what JSON can hold: data, settings, seed, curve, device,
             bits per byte, licence.
         dtype: how to store the weights; as they are if None. ``torch.bfloat16`` and
@@ -56,8 +60,10 @@ def save_model(
         The folder.
 
     Raises:
-        CheckpointError: a card that JSON cannot hold, or weights too large for ``dtype``.
+        CheckpointError: a card that JSON cannot hold, weights too large for ``dtype``, or an
+            encoder that was not made by ``Encoder.modern``.
     """
+    settings = _settings_to_build(model)
     folder, tensors = Path(folder), storage.tensors_of(model)
     if dtype is not None:
         tensors = {n: t.to(dtype) if t.is_floating_point() else t for n, t in tensors.items()}
@@ -70,7 +76,7 @@ def save_model(
     digest = storage.sha256(weights)
     description = {
         "format": FORMAT,
-        "config": asdict(model.config),
+        **settings,
         "weights_sha256": digest,
         "card": dict(card or {}),
     }
@@ -95,9 +101,21 @@ def load_model(folder: str | os.PathLike[str]) -> tuple[GPT, dict[str, Any]]:
     they are.
 
     Raises:
-        CheckpointError: a file is missing, damaged or of a newer format, a setting is unknown, or
-            the weights do not fit the settings.
+        CheckpointError: a file is missing, damaged or of a newer format, a setting is unknown, the
+            weights do not fit the settings, or the folder holds an encoder.
     """
+    return _load(folder, GPT)
+
+
+def load_encoder(folder: str | os.PathLike[str]) -> tuple[MaskedLM, dict[str, Any]]:
+    """The encoder of a model folder with its head for masked language modelling, and its card.
+
+    As ``load_model`` does; an encoder alone is ``load_encoder(folder)[0].encoder``.
+    """
+    return _load(folder, MaskedLM)
+
+
+def _load(folder: str | os.PathLike[str], kind: type[_Model]) -> tuple[_Model, dict[str, Any]]:
     folder = Path(folder)
     if not folder.is_dir():
         raise CheckpointError(
@@ -116,9 +134,14 @@ def load_model(folder: str | os.PathLike[str]) -> tuple[GPT, dict[str, Any]]:
             f"{folder / _WEIGHTS} is damaged, or of another model than {_CONFIG} beside it (its "
             "SHA-256 differs): copy the folder again, or save the model again."
         )
-    model = _build(description.get("config"), folder / _CONFIG)
+    model = _build(description, folder / _CONFIG)
+    if not isinstance(model, kind):
+        other = "load_encoder" if isinstance(model, MaskedLM) else "load_model"
+        raise CheckpointError(
+            f"{folder} holds a {type(model).__name__}, not a {kind.__name__}: open it with {other}."
+        )
     storage.copy_into(storage.parse_tensors(content, path), model, path)
-    return model.float().eval(), description.get("card") or {}
+    return cast(_Model, model.float().eval()), description.get("card") or {}
 
 
 def save(
@@ -290,8 +313,27 @@ def _check_settings(saved: dict[str, Any], wanted: dict[str, Any], path: Path) -
             )
 
 
-def _build(config: Any, path: Path) -> GPT:
-    """A GPT with these settings, without touching the random generator."""
+def _settings_to_build(model: GPT | MaskedLM) -> dict[str, Any]:
+    """What ``_build`` needs to make such a model again."""
+    if isinstance(model, GPT):
+        return {"config": asdict(model.config)}
+    encoder = model.encoder
+    if encoder.config is None:
+        raise CheckpointError(
+            "This encoder has no GPTConfig, so nobody could build it again from its file: save "
+            "encoders that Encoder.modern made."
+        )
+    table = encoder.embedding.segments
+    segments = 0 if table is None else table.num_embeddings
+    return {
+        "config": asdict(encoder.config),
+        "encoder": {"pad": encoder.pad, "segments": segments},
+    }
+
+
+def _build(description: dict[str, Any], path: Path) -> GPT | MaskedLM:
+    """A model with these settings, without touching the random generator."""
+    config, encoder = description.get("config"), description.get("encoder")
     if not isinstance(config, dict):
         raise CheckpointError(f'{path} holds no "config": it is not that of a model folder.')
     unknown = sorted(set(config) - {field.name for field in fields(GPTConfig)})
@@ -302,7 +344,9 @@ def _build(config: Any, path: Path) -> GPT:
         )
     try:
         with torch.random.fork_rng(devices=[]):
-            return GPT(GPTConfig(**config))
+            if encoder is None:
+                return GPT(GPTConfig(**config))
+            return MaskedLM(Encoder.modern(GPTConfig(**config), **encoder))
     except (TypeError, ValueError, RuntimeError) as error:
         raise CheckpointError(f"{path} describes no model that can be built: {error}") from error
 

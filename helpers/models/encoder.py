@@ -83,6 +83,9 @@ class Encoder(nn.Module):
         norm: of width D; None after blocks that end in a norm.
         pad: the id that fills rows up behind their end. Nobody looks at such positions, so padding
             changes no other state. None where all rows are full.
+
+    Attributes:
+        config: the settings that ``modern`` was given; None for others.
     """
 
     def __init__(
@@ -96,6 +99,7 @@ class Encoder(nn.Module):
         self.embedding, self.blocks = embedding, nn.ModuleList(blocks)
         self.norm, self.pad = norm or nn.Identity(), pad
         self.vocab_size, self.d_model = embedding.vocab_size, embedding.d_model
+        self.config: GPTConfig | None = None
 
     @classmethod
     def modern(cls, config: GPTConfig, pad: int | None = None, segments: int = 0) -> Encoder:
@@ -121,6 +125,7 @@ class Encoder(nn.Module):
             for block in made.blocks:
                 for matrix in (block.attention.output.weight, block.feed_forward.down.weight):
                     matrix.mul_(0 if config.zero_start else (2 * config.n_layers) ** -0.5)
+        made.config = config
         return made
 
     @classmethod

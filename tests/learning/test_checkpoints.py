@@ -19,10 +19,11 @@ from torch import nn
 
 from helpers.data.batching import TextWindows
 from helpers.learning import storage
-from helpers.learning.checkpoints import load_model, resume, save, save_model
+from helpers.learning.checkpoints import load_encoder, load_model, resume, save, save_model
 from helpers.learning.optimizers import gpt_optimizers
 from helpers.learning.storage import CheckpointError
 from helpers.learning.training import Training
+from helpers.models.encoder import Encoder, MaskedLM
 from helpers.models.gpt import GPT, GPTConfig
 
 V = 11
@@ -107,6 +108,31 @@ def test_a_model_comes_back_as_it_was(tmp_path, config):
     assert same(model, loaded)
     tokens = TOKENS[:16].view(2, 8)
     assert torch.equal(model(tokens), loaded(tokens))
+
+
+@pytest.mark.parametrize(("pad", "segments"), [(0, 2), (None, 0)])
+def test_an_encoder_comes_back_as_it_was(tmp_path, pad, segments):
+    torch.manual_seed(0)
+    model = MaskedLM(Encoder.modern(CONFIG, pad, segments))
+    folder = save_model(tmp_path / "encoder", model, CARD)
+    loaded, card = load_encoder(folder)
+    assert card == CARD
+    assert same(loaded, model)
+    assert not loaded.training
+    assert loaded.encoder.pad == pad
+    tokens = torch.tensor([[3, 1, 4, 1, 0]])
+    assert torch.equal(loaded(tokens), model.eval()(tokens))
+    with pytest.raises(CheckpointError, match="holds a MaskedLM, not a GPT: open it with load_enc"):
+        load_model(folder)
+    with pytest.raises(CheckpointError, match="holds a GPT, not a MaskedLM: open it with load_mod"):
+        load_encoder(save_model(tmp_path / "gpt", gpt()))
+
+
+def test_an_encoder_without_settings_cannot_be_saved(tmp_path):
+    model = MaskedLM(Encoder.bert(V, 8, 2, 1))
+    with pytest.raises(CheckpointError, match=r"save encoders that Encoder\.modern made"):
+        save_model(tmp_path / "encoder", model)
+    assert not (tmp_path / "encoder").exists()
 
 
 @pytest.mark.parametrize("tied", [True, False])
