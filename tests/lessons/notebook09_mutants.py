@@ -128,26 +128,6 @@ MUTANTS = [
     Mutant(
         "split_heads", "heads first", ".transpose(1, 2)", ".permute(2, 0, 1, 3)", "stays the first"
     ),
-    # merge_heads
-    Mutant("merge_heads", "no transpose", ".transpose(1, 2)", "", "different words are mixed"),
-    Mutant("merge_heads", "not joined", ".reshape(B, T, H * K)", "", "still to be joined"),
-    Mutant(
-        "merge_heads", "interleaved", "transpose(1, 2)", "permute(0, 2, 3, 1)", "interleaved here"
-    ),
-    Mutant(
-        "merge_heads",
-        "added",
-        "y.transpose(1, 2).reshape(B, T, H * K)",
-        "y.sum(1)",
-        "added up here",
-    ),
-    Mutant(
-        "merge_heads",
-        "words joined",
-        "y.transpose(1, 2).reshape(B, T, H * K)",
-        "y.reshape(B, H * T, K)",
-        "Words and heads are joined",
-    ),
     # cross_attention
     Mutant(
         "cross_attention", "self", "M @ W_K, M @ W_V", "X @ W_K, X @ W_V", "self-attention of X"
@@ -181,6 +161,22 @@ MUTANTS = [
         "root of D",
     ),
     Mutant("cross_attention", "bare values", "M @ W_V", "M", "memory times W_V"),
+    # to_mark
+    Mutant("to_mark", "rows and columns", "t, marks[b, t]]", "marks[b, t], t]", "Rows ask"),
+    Mutant("to_mark", "sum", "mean(-1)", "sum(-1)", "That is a sum"),
+    Mutant("to_mark", "no mean", ".mean(-1)", "", "their mean is asked for"),
+    Mutant("to_mark", "all heads", "mean(-1)", "mean()", "averages over the heads, too"),
+    Mutant("to_mark", "other axes", "mean(-1)", "mean((0, 1))", "average over the tokens"),
+    Mutant("to_mark", "all tokens", "marks >= 0", "marks >= -1", "do not count"),
+    Mutant("to_mark", "itself", "marks[b, t]]", "t]", "look at themselves"),
+    Mutant(
+        "to_mark",
+        "means of texts",
+        "return looks[:, :, b, t, marks[b, t]].mean(-1)",
+        "m = looks[:, :, b, t, marks[b, t]]\n"
+        "    return torch.stack([m[:, :, b == i].mean(-1) for i in set(b.tolist())]).mean(0)",
+        "Each token counts once",
+    ),
 ]
 
 REWRITES = [
@@ -257,20 +253,25 @@ def split_heads(x, H):
 """,
     ),
     Rewrite(
-        "merge_heads",
-        "side by side",
-        """
-def merge_heads(y):
-    return torch.cat(list(y.unbind(1)), dim=-1)
-""",
-    ),
-    Rewrite(
         "cross_attention",
         "step by step",
         """
 def cross_attention(X, M, W_Q, W_K, W_V):
     scores = (X @ W_Q) @ (M @ W_K).T / math.sqrt(W_K.shape[1])
     return scores.softmax(1) @ (M @ W_V)
+""",
+    ),
+    Rewrite(
+        "to_mark",
+        "by loops",
+        """
+def to_mark(looks, marks):
+    total, n = 0, 0
+    for b in range(marks.shape[0]):
+        for t in range(marks.shape[1]):
+            if marks[b, t] >= 0:
+                total, n = total + looks[:, :, b, t, marks[b, t]], n + 1
+    return total / n
 """,
     ),
 ]

@@ -1,4 +1,4 @@
-"""Your turn with attention: one output, weights, the scale, the mask, heads, a memory."""
+"""Your turn with attention: weights, the scale, the mask, heads, a memory, a habit."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ SCALE = see(9, "Why divide by √d_k")
 FUTURE = see(9, "The future is not to be looked at")
 HEADS = see(9, "Several heads at once")
 ELSEWHERE = see(9, "Queries from elsewhere")
+TRAINED = see(9, "Heads of a trained model")
 NOT_YET = "The factor 1 / sqrt(d_k) comes in section 3; here the scores are the plain dot products."
 WHICH_KEY = "The softmax goes over the keys: the weights of one query sum to 1."
 
@@ -347,50 +348,6 @@ def split_heads(trial: Trial) -> None:
         trial.agrees(_split_heads, x, H, rule="any shape", **look)
 
 
-def _merge_heads(y: Tensor) -> Tensor:
-    return y.transpose(1, 2).flatten(2)
-
-
-@turns.task(_merge_heads)
-def merge_heads(trial: Trial) -> None:
-    hint = (
-        "Go the way of split_heads back: exchange the axes of heads and words, then join the last "
-        f"two axes. {HEADS}"
-    )
-    slips: list[Slip] = [
-        (
-            lambda y: y.reshape(y.shape[0], y.shape[2], -1),
-            "The shape is right, the numbers are not: without the transpose, different words are "
-            "mixed.",
-        ),
-        (
-            lambda y: y.transpose(1, 2),
-            "The last two axes, heads and their width, are still to be joined: (B, T, H * K).",
-        ),
-        (
-            lambda y: y.permute(0, 2, 3, 1).flatten(2),
-            "The heads are interleaved here; head 0 fills the first K columns, head 1 the next.",
-        ),
-        (lambda y: y.sum(1), "The heads are added up here; they stand side by side."),
-        (lambda y: y.mean(1), "The heads are averaged here; they stand side by side."),
-        (
-            lambda y: y.flatten(1, 2),
-            "Words and heads are joined here; the heads of one word are joined, side by side.",
-        ),
-        (
-            lambda y: y.flip(1).transpose(1, 2).flatten(2),
-            "The heads stand in reverse order: head 0 comes first.",
-        ),
-    ]
-    look = {"hint": hint, "slips": slips}
-    small = torch.arange(12.0).view(1, 2, 3, 2)
-    trial.agrees(_merge_heads, small, rule="two heads of width two", **look)
-    for _ in range(3):
-        B, H, T, K = trial.integer(2, 4), trial.integer(2, 4), trial.integer(5, 7), 3
-        y = trial.normal(B, H, T, K, dtype=torch.float32)
-        trial.agrees(_merge_heads, y, rule="any shape", **look)
-
-
 def _cross_attention(X: Tensor, M: Tensor, W_Q: Tensor, W_K: Tensor, W_V: Tensor) -> Tensor:
     return _scaled_attention(X @ W_Q, M @ W_K, M @ W_V)
 
@@ -450,3 +407,74 @@ def cross_attention(trial: Trial) -> None:
             W = [trial.normal(5, 3) for _ in range(3)]
             arguments = trial.normal(T, 5), trial.normal(S, 5), *W
             trial.agrees(_cross_attention, *arguments, rule=rule, **look)
+
+
+def _to_mark(looks: Tensor, marks: Tensor) -> Tensor:
+    b, t = torch.where(marks >= 0)
+    return looks[:, :, b, t, marks[b, t]].mean(-1)
+
+
+def _all_to_mark(looks: Tensor, marks: Tensor) -> Tensor:
+    """Tokens without a mark are counted, too; -1 is the last position."""
+    at = marks.remainder(marks.shape[1])[..., None].expand(*looks.shape[:4], 1)
+    return looks.gather(-1, at).mean((2, 3, 4))
+
+
+def _by_text(looks: Tensor, marks: Tensor) -> Tensor:
+    texts = [b for b in range(len(marks)) if (marks[b] >= 0).any()]
+    means = [_to_mark(looks[:, :, [b]], marks[[b]]) for b in texts]
+    return torch.stack(means).mean(0)
+
+
+def _picked(looks: Tensor, marks: Tensor) -> Tensor:
+    b, t = torch.where(marks >= 0)
+    return looks[:, :, b, t, marks[b, t]]
+
+
+def _turned(looks: Tensor, marks: Tensor) -> Tensor:
+    return _to_mark(looks.transpose(-2, -1), marks)
+
+
+def _on_itself(looks: Tensor, marks: Tensor) -> Tensor:
+    b, t = torch.where(marks >= 0)
+    return looks[:, :, b, t, t].mean(-1)
+
+
+@turns.task(_to_mark)
+def to_mark(trial: Trial) -> None:
+    hint = (
+        "Of the tokens that have a mark, take the weight in row t and column marks[b, t] of their "
+        f"text b, for all heads at once, and average over these tokens. {TRAINED}"
+    )
+    slips: list[Slip] = [
+        (_turned, "Rows ask and columns are asked: the row is the token's, the column its mark's."),
+        (lambda looks, marks: _picked(looks, marks).sum(-1), "That is a sum; divide by n."),
+        (_picked, "These are the weights of the single tokens; their mean is asked for."),
+        (
+            lambda looks, marks: _picked(looks, marks).mean(),
+            "That averages over the heads, too; each head has a mean of its own, (L, H).",
+        ),
+        (
+            lambda looks, marks: _picked(looks, marks).mean((0, 1)),
+            "That averages over the heads; average over the tokens, the last axis.",
+        ),
+        (_by_text, "Each token counts once here: no means of texts, but of all tokens together."),
+        (
+            _all_to_mark,
+            "Tokens without a mark, where marks is -1, do not count; -1 would be the last "
+            "position.",
+        ),
+        (_on_itself, "That is how much the tokens look at themselves: the column is marks[b, t]."),
+    ]
+    look = {"hint": hint, "slips": slips}
+    looks = torch.tensor([[[1.0, 0, 0], [0.3, 0.7, 0], [0.5, 0.2, 0.3]]])[None, None]
+    marks = torch.tensor([[-1, 0, 0]])
+    by_hand = "by hand: 0.3 and 0.5, so 0.4"
+    trial.agrees(_to_mark, looks, marks, rule=by_hand, tolerance=1e-5, **look)
+    for _ in range(3):
+        L, H, B, T = (trial.integer(low, low + 2) for low in (2, 4, 2, 7))
+        looks = trial.normal(L, H, B, T, T, dtype=torch.float32).softmax(-1)
+        marks = torch.full((B, T), -1)
+        marks[0, 2:] = 1  # texts with different numbers of such tokens
+        marks[1, 4:6] = 3
+        trial.agrees(_to_mark, looks, marks, rule="any texts and marks", tolerance=1e-5, **look)
