@@ -215,6 +215,31 @@ MUTANTS = [
     ),
     Mutant("error_rate", "per cent", "float(1 -", "100 * float(1 -", "no per cent"),
     Mutant("error_rate", "or", "found & truth", "found | truth", "the links in both tables"),
+    # paired_effects
+    Mutant("paired_effects", "turned", "number - partner", "partner - number", "sign is turned"),
+    Mutant(
+        "paired_effects", "no sign", "number - partner", "abs(number - partner)", "Keep the sign"
+    ),
+    Mutant("paired_effects", "no partner", "number - partner", "number", "each one's partner"),
+    Mutant(
+        "paired_effects",
+        "mean",
+        "    return found",
+        "    return [sum(found) / len(found)]",
+        "That is their mean",
+    ),
+    Mutant(
+        "paired_effects",
+        "everybody",
+        "        if kind[k] == one:\n"
+        "            partner = table[(*kind[:k], other, *kind[k + 1 :])]\n"
+        "            found.append(number - partner)",
+        "        if kind[k] == one:\n"
+        "            for second in table:\n"
+        "                if second[k] == other:\n"
+        "                    found.append(number - table[second])",
+        "other things differ, too",
+    ),
     # extend
     Mutant("extend", "multiplied", "total + log_p", "total * log_p", "added, not multiplied"),
     Mutant(
@@ -321,6 +346,31 @@ def dot_scores(s, h):
 def error_rate(found, truth):
     right = torch.logical_and(found, truth).sum()
     return 1 - (right + right) / (found.sum() + truth.sum())
+""",
+    ),
+    Rewrite(
+        "paired_effects",
+        "by the others",
+        """
+def paired_effects(table, k, one, other):
+    sides = [
+        {kind[:k] + kind[k + 1 :]: x for kind, x in table.items() if kind[k] == value}
+        for value in (one, other)
+    ]
+    return [sides[0][rest] - sides[1][rest] for rest in sides[0]]
+""",
+    ),
+    Rewrite(
+        "extend",
+        "the best of each beginning",
+        """
+def extend(beam, log_probs, width):
+    longer = []
+    for total, words in beam:
+        best = log_probs(words).topk(width)
+        for log_p, word in zip(best.values.tolist(), best.indices.tolist()):
+            longer.append((total + log_p, (*words, word)))
+    return sorted(longer, reverse=True)[:width]
 """,
     ),
     Rewrite(

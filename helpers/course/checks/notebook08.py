@@ -1,4 +1,4 @@
-"""Your turn with translation: read, write, search, score, look back, judge an alignment."""
+"""Your turn with translation: read, write, score, look back, judge, compare, search."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ Slip = tuple[Callable, str]
 Cell = Callable[[Tensor, Tensor], Tensor]
 Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
 Found = tuple[float, tuple[int, ...]]
+Table = dict[tuple[str, ...], float]
 
 ENCODER = see(8, "Encoder and decoder")
 GREEDY = see(8, "From logits to a sentence")
@@ -25,7 +26,8 @@ ADDITIVE = see(8, "The additive score")
 CONTEXT = see(8, "Weights, and the context vector")
 DOT = see(8, "The dot-product score")
 RATE = see(8, "A number for the whole picture")
-BEAM = see(8, "Greedy, or with a beam?")
+EFFECTS = see(8, "Score, time of the look, or feeding?")
+BEAM = see(8, "Optional: greedy, or with a beam?")
 
 
 def _parts(trial: Trial, V: int, D: int, H: int) -> tuple[Callable, Cell, Callable]:
@@ -430,6 +432,84 @@ def error_rate(trial: Trial) -> None:
         trial.agrees(_error_rate, A, S, rule="any two tables", given=given, **look)
 
 
+def _paired(table: Table, k: int, one: str, other: str) -> list[float]:
+    return [
+        number - table[(*kind[:k], other, *kind[k + 1 :])]
+        for kind, number in table.items()
+        if kind[k] == one
+    ]
+
+
+@turns.task(_paired)
+def paired_effects(trial: Trial) -> None:
+    hint = (
+        "Go through the networks that have `one` at position k of their tuple. The partner of such "
+        "a network has the same tuple with `other` at position k. Put the number of the network, "
+        f"less that of its partner, into a list. {EFFECTS}"
+    )
+    slips: list[Slip] = [
+        (
+            lambda table, k, one, other: _paired(table, k, other, one),
+            "The sign is turned: take the network with `one`, and subtract its partner.",
+        ),
+        (
+            lambda table, k, one, other: [abs(x) for x in _paired(table, k, one, other)],
+            "Keep the sign: it says which of the two has the larger number.",
+        ),
+        (
+            lambda table, k, one, other: [
+                table[first] - table[second]
+                for first in table
+                for second in table
+                if first[k] == one and second[k] == other
+            ],
+            "Here other things differ, too: a network has one partner, which is the same but at k.",
+        ),
+        (
+            lambda table, k, one, other: [
+                sum(_paired(table, k, one, other)) / len(_paired(table, k, one, other))
+            ],
+            "That is their mean: all differences are asked for, one for each pair.",
+        ),
+        (
+            lambda table, k, one, other: [n for kind, n in table.items() if kind[k] == one],
+            "These are the networks with `one`: subtract the number of each one's partner.",
+        ),
+    ]
+    answer = trial.answer
+
+    def listed(table: Table, k: int, one: str, other: str) -> Any:
+        found = answer(table, k, one, other)
+        if isinstance(found, Tensor) and found.ndim == 1:
+            found = found.tolist()
+        return sorted(map(float, found)) if isinstance(found, list | tuple) else found
+
+    def wanted(table: Table, k: int, one: str, other: str) -> list[float]:
+        return sorted(_paired(table, k, one, other))
+
+    def in_order(slip: Callable) -> Callable:
+        return lambda *arguments: sorted(slip(*arguments))
+
+    trial.answer = listed
+    look = {"hint": hint, "slips": [(in_order(slip), words) for slip, words in slips]}
+    paper = {("additive", "before"): 40.0, ("additive", "after"): 25.0}
+    paper |= {("dot", "before"): 30.0, ("dot", "after"): 14.0}
+    given = "the table of the text"
+    trial.agrees(
+        wanted, paper, 1, "before", "after", rule="by hand: 15 and 16", given=given, **look
+    )
+    trial.agrees(
+        wanted, paper, 0, "additive", "dot", rule="by hand: 10 and 11", given=given, **look
+    )
+    for k in range(3):
+        values = trial.normal(8).tolist()
+        kinds = [(a, b, c) for c in "mn" for a in "pq" for b in "rs"]
+        one, other = ("pq", "rs", "mn")[k]
+        table = dict(zip(kinds, values, strict=True))
+        given = f"eight networks, k = {k}, one = {one!r}, other = {other!r}"
+        trial.agrees(wanted, table, k, one, other, rule="four pairs", given=given, **look)
+
+
 def _joined(
     beam: Sequence[Found], log_probs: Callable, width: int, join: Callable[[float, float], float]
 ) -> list[Found]:
@@ -497,7 +577,7 @@ def extend(trial: Trial) -> None:
             "The words so far are lost: put the new one behind them, (*words, word).",
         ),
     ]
-    V = 5
+    V = 8  # at least the largest width, so that topk(width) does as well
     tables = trial.normal(V + 1, V).log_softmax(-1)
 
     def log_probs(words: tuple[int, ...]) -> Tensor:
@@ -525,6 +605,6 @@ def extend(trial: Trial) -> None:
     trial.agrees(_extend, first, known, 2, rule="the first word", given=given, **look)
     beam = [(float(trial.normal(1)) - 3, tuple(trial.integers(0, V, 2).tolist())) for _ in range(3)]
     beam.sort(key=lambda found: -found[0])
-    given = "three beginnings of two words, five words to choose from"
+    given = f"three beginnings of two words, {V} words to choose from"
     for width in (1, 3, 6):
         trial.agrees(_extend, beam, log_probs, width, rule="any beam", given=given, **look)
