@@ -26,11 +26,14 @@ from helpers.files import write_whole
 from helpers.learning import checkpoints
 from helpers.models.gpt import GPT
 
+MARKING = "NBGRADER_EXECUTION"  # a variable that nbgrader sets while it runs a notebook
 OWN_GPT, SHIPPED_GPT = Path("work/my_gpt"), Path("data/checkpoints/lantern_stories_gpt")
 
 
 def keep(task: Task, answer: Any, folder: Path | None = None) -> None:
     """Keep a right answer for later notebooks, and say so; the course's own is not kept.
+
+    Where the tests look on, or a lab is marked, it is kept until the end of the process alone.
 
     Args:
         task: whose answer it is.
@@ -117,12 +120,15 @@ def save_gpt(
 def own_file(name: str) -> Path:
     """Where a file of the student's own is kept: in ``work/own``, whose folder is there then.
 
-    Where the tests look on, it is a folder that nobody else reads.
+    Where the tests look on, or a lab is marked, it is a folder that nobody else reads.
     """
-    passing = _supervised()
-    folder = Path(_passing_folder().name) if passing else find_root() / "work" / "own"
+    folder = _own_folder()
     folder.mkdir(parents=True, exist_ok=True)
     return folder / name
+
+
+def _own_folder() -> Path:
+    return (Path(_passing_folder().name) if _supervised() else find_root() / "work") / "own"
 
 
 @cache
@@ -143,8 +149,11 @@ def source_with_imports(answer: Any) -> str:
 
 
 def _supervised() -> bool:
-    """Whether the tests or ``make refresh`` run the notebook: its outputs are the course's then."""
-    return os.environ.get(VARIABLE) == "1"
+    """Whether the tests, ``make refresh`` or the marking run the notebook.
+
+    Its outputs are the course's then, and no student's work comes into another's.
+    """
+    return os.environ.get(VARIABLE) == "1" or MARKING in os.environ
 
 
 def _add(name: str, value: Any, needed: dict[str, str]) -> None:
@@ -221,5 +230,4 @@ def _name(value: Any) -> str:
 
 
 def _path(task: Task, folder: Path | None) -> Path:
-    folder = find_root() / "work" / "own" if folder is None else folder
-    return folder / f"{task.lab.name}_{task.name}.py"
+    return (folder or _own_folder()) / f"{task.lab.name}_{task.name}.py"

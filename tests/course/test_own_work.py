@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from helpers.course import own_work
+from helpers.course.checks import lab04
 from helpers.course.claims import VARIABLE
 from helpers.data.bpe import BPETokenizer
 from helpers.learning import checkpoints
@@ -59,6 +60,19 @@ def test_a_local_name_is_not_the_notebooks_variable(tmp_path):
     source = own_work.source_with_imports(cell_of(CELL, tmp_path)["Net"])
     assert "HALF = 0.5" in source
     assert "\nmodel = nn" not in source
+
+
+@pytest.mark.parametrize("variable", [VARIABLE, own_work.MARKING])
+def test_in_tests_and_marking_nothing_is_kept_for_others(tmp_path, monkeypatch, variable):
+    monkeypatch.setattr(own_work, "find_root", lambda: tmp_path)
+    answer = cell_of("def rotate(x, start=0):\n    return x\n", tmp_path)["rotate"]
+    monkeypatch.setenv(variable, "1")
+    own_work.keep(lab04.rotate, answer)
+    monkeypatch.delenv(variable)
+    monkeypatch.delenv(VARIABLE, raising=False)
+    assert not (tmp_path / "work").exists()
+    own_work.keep(lab04.rotate, answer)
+    assert (tmp_path / "work" / "own" / "lab04_rotate.py").read_text().startswith("def rotate")
 
 
 def test_a_model_that_is_used_cannot_be_kept(tmp_path):

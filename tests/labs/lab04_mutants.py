@@ -148,6 +148,22 @@ STABLE_SOFTMAX = [
         "e = math.exp(x)",
         "a whole tensor",
     ),
+    Mutant(
+        "stable_softmax",
+        "one row after the other",
+        "    e = (x - x.amax(-1, keepdim=True)).exp()\n    return e / e.sum(-1, keepdim=True)",
+        "    rows = x.reshape(-1, x.shape[-1])\n"
+        "    powers = [(row - row.max()).exp() for row in rows]\n"
+        "    return torch.stack([p / p.sum() for p in powers]).reshape(x.shape)",
+        "whole tensor at once",
+    ),
+    Mutant(
+        "stable_softmax",
+        "a fixed number is subtracted",
+        "x.amax(-1, keepdim=True)",
+        "1000",
+        "a fixed number may lie far above",
+    ),
 ]
 
 CAUSAL_MASK = [
@@ -262,6 +278,38 @@ MASKED_ATTENTION = [
         "q.shape[1]",
         "Which dimension",
     ),
+    Mutant(
+        "masked_attention",
+        "one query after the other",
+        f"weights = {WEIGHTS}",
+        "hidden = scores.masked_fill(~mask & some, -math.inf)\n"
+        "    rows = [hidden[..., t, :].softmax(-1) for t in range(q.shape[-2])]\n"
+        "    weights = torch.stack(rows, -2) * some",
+        "whole tensor at once",
+    ),
+    Mutant(
+        "masked_attention",
+        "K is the length of a value",
+        "q.shape[-1]",
+        "v.shape[-1]",
+        "the length of a value",
+    ),
+    Mutant(
+        "masked_attention",
+        "indexed by the mask",
+        f"weights = {WEIGHTS}",
+        "scores = scores.clone()\n"
+        "    scores[~mask] = -math.inf\n"
+        "    weights = scores.softmax(-1).nan_to_num()",
+        "masked_fill",
+    ),
+    Mutant(
+        "masked_attention",
+        "infinity times 0, covered up",
+        WEIGHTS,
+        "stable_softmax(scores * mask + ~mask * -math.inf).nan_to_num()",
+        "All weights are 0",
+    ),
 ]
 
 ROTATE = [
@@ -335,6 +383,37 @@ ROTATE = [
     ),
     Mutant("rotate", "two dimensions alone", "T, K = x.shape[-2:]", "T, K = x.shape", "in front"),
     Mutant("rotate", "nothing handed back", "return", "_ =", "without return"),
+    Mutant(
+        "rotate",
+        "two loops",
+        "turned = torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1)",
+        "turned = torch.stack([a, b], dim=-1)\n"
+        "    for p in range(T):\n"
+        "        for i in range(K // 2):\n"
+        "            c, s = cos[p, i], sin[p, i]\n"
+        "            x, y = a[..., p, i], b[..., p, i]\n"
+        "            turned[..., p, i, 0], turned[..., p, i, 1] = x * c - y * s, x * s + y * c",
+        "whole tensor at once",
+    ),
+    Mutant(
+        "rotate",
+        "a loop over pairs",
+        "[a * cos - b * sin, a * sin + b * cos]",
+        "[\n"
+        "            torch.stack([a[..., i] * cos[:, i] - b[..., i] * sin[:, i] for i in "
+        "range(K // 2)], -1),\n"
+        "            torch.stack([a[..., i] * sin[:, i] + b[..., i] * cos[:, i] for i in "
+        "range(K // 2)], -1),\n"
+        "        ]",
+        "whole tensor at once",
+    ),
+    Mutant(
+        "rotate",
+        "three dimensions alone",
+        "T, K = x.shape[-2:]",
+        "_, T, K = x.shape",
+        "from the end",
+    ),
 ]
 
 DEPENDENCE = [
@@ -409,11 +488,49 @@ DEPENDENCE = [
     Mutant("dependence", "outputs alone", "(number, x, ", "(f(x).sum(), x, ", "no longer be told"),
     Mutant("dependence", "a row", "return table", "return table.amax(0)", "a column for each word"),
     Mutant("dependence", "nothing handed back", "return table", "table", "without return"),
+    Mutant(
+        "dependence",
+        "the width of a word",
+        "    for t, row in enumerate(f(x)):\n"
+        "        for number in row:\n"
+        "            (gradient,) = torch.autograd.grad(number, x, retain_graph=True)\n"
+        "            table[t] = torch.maximum(table[t], gradient.abs().amax(1))",
+        "    y = f(x)\n"
+        "    for t in range(T):\n"
+        "        for i in range(x.shape[1]):\n"
+        "            (gradient,) = torch.autograd.grad(y[t, i], x, retain_graph=True)\n"
+        "            table[t] = torch.maximum(table[t], gradient.abs().amax(1))",
+        "more numbers than a word, or fewer",
+    ),
+    Mutant(
+        "dependence",
+        "at most the width of a word",
+        "        for number in row:",
+        "        for number in row[: x.shape[1]]:",
+        "wider than a word",
+    ),
+    Mutant(
+        "dependence",
+        "backward without clearing",
+        "            (gradient,) = torch.autograd.grad(number, x, retain_graph=True)\n",
+        "            number.backward(retain_graph=True)\n            gradient = x.grad\n",
+        "backward() adds",
+    ),
+    Mutant(
+        "dependence",
+        "cleared for each output alone",
+        "        for number in row:\n"
+        "            (gradient,) = torch.autograd.grad(number, x, retain_graph=True)\n",
+        "        x.grad = None\n"
+        "        for number in row:\n"
+        "            number.backward(retain_graph=True)\n            gradient = x.grad\n",
+        "backward() adds",
+    ),
 ]
 
 LEAKS = "only later words do"
 WIDTH = "more heads beside it"
-MOVED = "has a position that needs none"
+MOVED = "the weights stay and the outputs change"
 CALL = "masked_attention(q, k, v, mask)"
 AFTER = """masked_attention(q, k, v, torch.ones_like(mask))
         weights = weights * mask
@@ -508,6 +625,44 @@ MULTI_HEAD = [
         "masked_attention(q, k, v, causal_mask(*mask.shape))",
         "something else has changed",
     ),
+    Mutant(
+        "MultiHead",
+        "masked after the softmax and divided",
+        "        heads, weights = masked_attention(q, k, v, mask)\n",
+        "        scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])\n"
+        "        weights = stable_softmax(scores) * mask\n"
+        "        weights = weights / weights.sum(-1, keepdim=True)\n"
+        "        heads = weights @ v\n",
+        "As in task 4",
+    ),
+    Mutant(
+        "MultiHead",
+        "divided by the root of the number of heads",
+        CALL,
+        "masked_attention(q * math.sqrt(q.shape[-1] / self.n_heads), k, v, mask)",
+        "what are they divided by",
+    ),
+    Mutant(
+        "MultiHead",
+        "divided by the root of the length",
+        CALL,
+        "masked_attention(q * math.sqrt(q.shape[-1] / q.shape[-2]), k, v, mask)",
+        "what are they divided by",
+    ),
+    Mutant(
+        "MultiHead",
+        "divided by the root of 8",
+        CALL,
+        "masked_attention(q * math.sqrt(q.shape[-1] / 8), k, v, mask)",
+        "what are they divided by",
+    ),
+    Mutant(
+        "MultiHead",
+        "divided by the root of the width over the heads",
+        CALL,
+        "masked_attention(q * math.sqrt(q.shape[-1] / x.shape[-1]) * self.n_heads, k, v, mask)",
+        "what are they divided by",
+    ),
 ]
 
 FACTOR = "multiplied by the same factor"
@@ -516,7 +671,7 @@ ATTENTION_IN_BLOCKS = [
     Mutant("attention_in_blocks", "nothing is adjusted", "(m - new).exp()", "1.0", FACTOR),
     Mutant("attention_in_blocks", "the sum as it was", "sums * factor", "sums", FACTOR),
     Mutant("attention_in_blocks", "the output as it was", "o * factor", "o", FACTOR),
-    Mutant("attention_in_blocks", "new minus old", "(m - new)", "(new - m)", "large"),
+    Mutant("attention_in_blocks", "new minus old", "(m - new)", "(new - m)", "Which way"),
     Mutant(
         "attention_in_blocks",
         "the newest block's largest",
@@ -598,6 +753,77 @@ ATTENTION_IN_BLOCKS = [
         "return torch.cat(outputs, -2).float()",
         "precision",
     ),
+    Mutant(
+        "attention_in_blocks",
+        "one query at a time",
+        "    outputs = []\n",
+        "    return torch.cat([\n"
+        "        masked_attention(q[..., i : i + 1, :], k[..., : i + 1, :], v[..., : i + 1, :],\n"
+        "                         causal_mask(q[..., i : i + 1, :].shape[-2], min(i + 1, T)))[0]\n"
+        "        for i in range(0, T, 1)\n"
+        "    ], -2)\n    outputs = []\n",
+        "without loops inside a block",
+    ),
+    Mutant(
+        "attention_in_blocks",
+        "two queries at a time",
+        "    outputs = []\n",
+        "    return torch.cat([\n"
+        "        masked_attention(q[..., i : i + 2, :], k[..., : i + 2, :], v[..., : i + 2, :],\n"
+        "                         causal_mask(q[..., i : i + 2, :].shape[-2], min(i + 2, T)))[0]\n"
+        "        for i in range(0, T, 2)\n"
+        "    ], -2)\n    outputs = []\n",
+        "without loops inside a block",
+    ),
+    Mutant(
+        "attention_in_blocks",
+        "three queries at a time",
+        "    outputs = []\n",
+        "    return torch.cat([\n"
+        "        masked_attention(q[..., i : i + 3, :], k[..., : i + 3, :], v[..., : i + 3, :],\n"
+        "                         causal_mask(q[..., i : i + 3, :].shape[-2], min(i + 3, T)))[0]\n"
+        "        for i in range(0, T, 3)\n"
+        "    ], -2)\n    outputs = []\n",
+        "queries and keys both come in",
+    ),
+    Mutant(
+        "attention_in_blocks",
+        "the largest first, then the powers",
+        "        for j in range(0, i + 1, block):\n",
+        "        for j in range(0, i + 1, block):\n"
+        "            s = queries @ k[..., j : j + block, :].transpose(-2, -1)\n"
+        "            if j == i:\n"
+        "                s = s.masked_fill(~causal_mask(*s.shape[-2:]), -math.inf)\n"
+        "            m = torch.maximum(m, s.amax(-1, keepdim=True))\n"
+        "        for j in range(0, i + 1, block):\n",
+        "computed twice",
+    ),
+    Mutant(
+        "attention_in_blocks",
+        "new minus old, from -1e9",
+        "-math.inf)\n        sums, o = torch.zeros_like(m), 0.0\n"
+        "        for j in range(0, i + 1, block):\n"
+        "            scores = queries @ k[..., j : j + block, :].transpose(-2, -1)\n"
+        "            if j == i:\n"
+        "                scores = scores.masked_fill(~causal_mask(*scores.shape[-2:]), -math.inf)\n"
+        "            new = torch.maximum(m, scores.amax(-1, keepdim=True))\n"
+        "            powers, factor = (scores - new).exp(), (m - new).exp()",
+        "-1e9)\n        sums, o = torch.zeros_like(m), 0.0\n"
+        "        for j in range(0, i + 1, block):\n"
+        "            scores = queries @ k[..., j : j + block, :].transpose(-2, -1)\n"
+        "            if j == i:\n"
+        "                scores = scores.masked_fill(~causal_mask(*scores.shape[-2:]), -math.inf)\n"
+        "            new = torch.maximum(m, scores.amax(-1, keepdim=True))\n"
+        "            powers, factor = (scores - new).exp(), (new - m).exp()",
+        "Which way round is the factor",
+    ),
+    Mutant(
+        "attention_in_blocks",
+        "three dimensions alone",
+        "T, K = q.shape[-2:]",
+        "B, T, K = q.shape",
+        "from the end",
+    ),
 ]
 
 MUTANTS = [
@@ -645,19 +871,6 @@ def by_hand():
         "output, all scores + 100": mean(3),
         "first weight": math.exp(s[0]) / (math.exp(s[0]) + math.exp(s[1]) + math.exp(s[2])),
     }
-""",
-    ),
-    Rewrite(
-        "stable_softmax",
-        "one row after the other",
-        """
-def stable_softmax(x):
-    rows = x.reshape(-1, x.shape[-1])
-    out = torch.empty_like(rows)
-    for i, row in enumerate(rows):
-        powers = torch.exp(row - row.max())
-        out[i] = powers / powers.sum()
-    return out.reshape(x.shape)
 """,
     ),
     Rewrite(
@@ -740,22 +953,6 @@ def rotate(x, start=0):
     turn = torch.polar(torch.ones_like(angles), angles)
     points = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)).contiguous())
     return torch.view_as_real(points * turn).flatten(-2).to(x.dtype)
-""",
-    ),
-    Rewrite(
-        "rotate",
-        "by slices",
-        """
-def rotate(x, start=0):
-    T, K = x.shape[-2], x.shape[-1]
-    out = torch.empty_like(x)
-    for i in range(K // 2):
-        for t in range(T):
-            phi = (start + t) / 10000 ** (2 * i / K)
-            a, b = x[..., t, 2 * i], x[..., t, 2 * i + 1]
-            out[..., t, 2 * i] = a * math.cos(phi) - b * math.sin(phi)
-            out[..., t, 2 * i + 1] = a * math.sin(phi) + b * math.cos(phi)
-    return out
 """,
     ),
     Rewrite(
@@ -889,6 +1086,97 @@ def attention_in_blocks(q, k, v, block):
             summed = summed * c + p @ v[..., j : j + block, :]
         outputs.append(summed / total)
     return torch.cat(outputs, dim=-2)
+""",
+    ),
+    Rewrite(
+        "dependence",
+        "in single precision",
+        """
+def dependence(f, x):
+    J, x = torch.zeros(len(x), len(x)), x.detach().clone().requires_grad_()
+    y = f(x)
+    for t in range(len(x)):
+        for i in range(y.shape[1]):
+            (g,) = torch.autograd.grad(y[t, i], x, retain_graph=True)
+            J[t] = torch.maximum(J[t], g.abs().max(dim=1).values.float())
+    return J
+""",
+    ),
+    Rewrite(
+        "stable_softmax",
+        "the largest kept by max and division by broadcasting",
+        """
+def stable_softmax(x):
+    top = x.max(dim=-1).values.unsqueeze(-1)
+    e = torch.exp(x - top)
+    return torch.einsum("...s,...->...s", e, 1 / e.sum(-1))
+""",
+    ),
+    Rewrite(
+        "rotate",
+        "by a table of cosines for both of a pair",
+        """
+def rotate(x, start=0):
+    T, K = x.shape[-2:]
+    i = torch.arange(K // 2).repeat_interleave(2)
+    phi = torch.arange(start, start + T).unsqueeze(1) * 10000.0 ** (-2 * i / K)
+    other = torch.empty_like(x)
+    other[..., ::2], other[..., 1::2] = -x[..., 1::2], x[..., ::2]
+    return (x * phi.cos() + other * phi.sin()).to(x.dtype)
+""",
+    ),
+    Rewrite(
+        "MultiHead",
+        "the start of the text, whatever it is",
+        """
+class MultiHead(Broken):
+    def forward(self, x, mask, start=0):
+        maps = self.query, self.key, self.value
+        q, k, v = (split_heads(linear(x), self.n_heads) for linear in maps)
+        scores = rotate(q) @ rotate(k).mT * (x.shape[-1] // self.n_heads) ** -0.5
+        weights = scores.masked_fill(~mask, -1e9).softmax(-1)
+        return self.output(merge_heads(weights @ v)), weights
+""",
+    ),
+    Rewrite(
+        "masked_attention",
+        "PyTorch's softmax of what where leaves",
+        """
+def masked_attention(q, k, v, mask):
+    scores = torch.matmul(q, k.mT).div(math.sqrt(k.shape[-1]))
+    hidden = torch.where(mask, scores, torch.tensor(-math.inf, dtype=scores.dtype))
+    if not mask.any(-1).all():
+        hidden = torch.where(mask.any(-1, keepdim=True), hidden, torch.zeros_like(hidden))
+    a = torch.softmax(hidden, -1) * mask
+    return torch.einsum("...ts,...sv->...tv", a, v), a
+""",
+    ),
+    Rewrite(
+        "attention_in_blocks",
+        "three lists by block, in place",
+        """
+def attention_in_blocks(q, k, v, block):
+    T, scale = q.shape[-2], q.shape[-1] ** -0.5
+    out = torch.zeros(*q.shape[:-1], v.shape[-1], dtype=v.dtype, device=v.device)
+    for i in range(0, T, block):
+        rows, m, l = q[..., i : i + block, :], None, 0.0
+        o = out[..., i : i + block, :]
+        for j in range(0, i + block, block):
+            keys = k[..., j : j + block, :]
+            if not keys.shape[-2]:
+                continue
+            s = torch.einsum("...tk,...sk->...ts", rows, keys) * scale
+            ahead = torch.arange(j, j + s.shape[-1]) > torch.arange(i, i + s.shape[-2])[:, None]
+            s = torch.where(ahead, -1e30, s) if i == j else s
+            new = s.amax(-1, keepdim=True)
+            if j:
+                new = torch.maximum(new, m)
+                factor = (m - new).exp()
+                l, o = l * factor, o * factor
+            p = (s - new).exp()
+            l, o, m = l + p.sum(-1, keepdim=True), o + p @ v[..., j : j + block, :], new
+        out[..., i : i + block, :] = o / l
+    return out
 """,
     ),
 ]

@@ -461,6 +461,52 @@ REWRITES = [
     ),
     Rewrite(
         "GroupedAttention",
+        "with the attention and the rotation of lab 04",
+        '''def stable_softmax(x):
+    e = (x - x.amax(-1, keepdim=True)).exp()
+    return e / e.sum(-1, keepdim=True)
+
+
+def masked_attention(q, k, v, mask):
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    some = mask.any(-1, keepdim=True)
+    weights = stable_softmax(scores.masked_fill(~mask & some, -math.inf)) * some
+    return weights @ v, weights
+
+
+def rotate(x, start=0):
+    T, K = x.shape[-2:]
+    i = torch.arange(0, K, 2, device=x.device)
+    angles = torch.arange(start, start + T, device=x.device)[:, None] * 10000 ** (-i / K)
+    turn = torch.polar(torch.ones_like(angles), angles)
+    points = torch.view_as_complex(x.float().unflatten(-1, (-1, 2)).contiguous())
+    return torch.view_as_real(points * turn).flatten(-2).to(x.dtype)
+
+
+class GroupedAttention(nn.Module):
+    def __init__(self, D, H, G):
+        super().__init__()
+        self.H, self.G, self.K = H, G, D // H
+        self.query, self.output = nn.Linear(D, D, bias=False), nn.Linear(D, D, bias=False)
+        self.key, self.value = (nn.Linear(D, G * self.K, bias=False) for _ in range(2))
+
+    def forward(self, x, mask=None, cache=None):
+        maps = self.query, self.key, self.value
+        q, k, v = (f(x).unflatten(-1, (-1, self.K)).transpose(1, 2) for f in maps)
+        start = 0 if cache is None or cache.keys is None else cache.keys.shape[2]
+        q, k = (rotate(F.rms_norm(y, (self.K,)), start) for y in (q, k))
+        if start:
+            k, v = torch.cat([cache.keys, k], 2), torch.cat([cache.values, v], 2)
+        if cache is not None:
+            cache.keys, cache.values = k, v
+        k, v = (y.repeat_interleave(self.H // self.G, 1) for y in (k, v))
+        if mask is None:
+            T, S = q.shape[2], k.shape[2]
+            mask = torch.ones(T, S, dtype=torch.bool, device=x.device).tril(S - T)
+        return self.output(masked_attention(q, k, v, mask)[0].transpose(1, 2).flatten(2))''',
+    ),
+    Rewrite(
+        "GroupedAttention",
         "heads expanded",
         '''class GroupedAttention(nn.Module):
     def __init__(self, D, H, G):

@@ -91,7 +91,8 @@ def _tensor_differs(got: Any, expected: Tensor, tolerance: float):
         return "", str(got.dtype), str(expected.dtype), "type"
     mine, theirs = got.detach().double(), expected.detach().double()
     unlike = (mine - theirs).abs() > tolerance * (1 + theirs.abs())
-    wrong = (unlike | mine.isnan() | (mine.isinf() | theirs.isinf())) & (mine != theirs)
+    odd = mine.isnan() | theirs.isnan() | mine.isinf() | theirs.isinf()
+    wrong = (unlike | odd) & (mine != theirs)
     wrong &= ~(mine.isnan() & theirs.isnan())
     if not wrong.any():
         return None

@@ -11,6 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
 BORROWED = "helpers"  # the package whose functions are no answers
 
 
@@ -50,3 +53,24 @@ def time_limit(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+class Operations(TorchFunctionMode):
+    """Notes what PyTorch is asked for inside it.
+
+    Attributes:
+        results: (name, shape) of every tensor that an operation gives, in order.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.results: list[tuple[str, tuple[int, ...]]] = []
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None
+    ) -> Any:
+        made = func(*args, **(kwargs or {}))
+        for value in made if isinstance(made, tuple | list) else [made]:
+            if isinstance(value, Tensor):
+                self.results.append((getattr(func, "__name__", ""), tuple(value.shape)))
+        return made

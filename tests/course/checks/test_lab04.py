@@ -9,8 +9,9 @@ from torch.nn import functional as F
 from helpers.course.checks import lab04 as check
 from helpers.course.checks.lab import Task
 from helpers.course.checks.lab04 import stretch
-from helpers.course.checks.lab04.blocks import _SLIPS, _in_blocks, _Watched
+from helpers.course.checks.lab04.blocks import _SLIPS, _in_blocks
 from helpers.course.checks.lab04.paper import ROUNDED, _slips_by_hand
+from helpers.course.checks.watching import Operations
 from helpers.models.attention import MultiHeadAttention
 from helpers.models.positions import RotaryPositions
 
@@ -88,13 +89,15 @@ def test_the_repaired_attention_is_the_courses_rotary_attention():
 
 def test_each_single_fault_is_the_only_one_that_is_found(monkeypatch):
     monkeypatch.setattr(Task, "_is_own_work", lambda task, trial: None)
-    words = {"mask": "later words", "scale": "more heads", "values": "needs none"}
+    words = {"mask": "later words", "scale": "more heads", "values": "move by 50"}
     for name, part in words.items():
-        wrong = check.MultiHead.judge(check.one_fault(name)).complaint
+        wrong = check.MultiHead.judge(check.faulty(name)).complaint
         assert "still in: 1" in wrong.rule
         assert part in wrong.hint
+    assert "still in: 3" in check.MultiHead.judge(check.faulty(*words)).complaint.rule
+    assert check.MultiHead.judge(check.faulty()).right
     with pytest.raises(ValueError, match="no fault"):
-        check.one_fault("query")
+        check.faulty("scale", "query")
 
 
 def test_dependence_is_what_a_derivative_says():
@@ -114,10 +117,11 @@ def test_blocks_are_pytorchs_attention_and_no_slip_is(block):
         assert not torch.allclose(_in_blocks(q, k, v, block, slip), kernel, atol=1e-3), slip
 
 
-def test_large_tensors_and_products_are_noticed():
-    with _Watched() as watched:
-        normal(5, 3) @ normal(3, 7)
-    assert (watched.largest, watched.products) == (35, 1)
+def test_operations_are_noticed_with_their_shapes():
+    a, b = normal(5, 3), normal(3, 7)
+    with Operations() as operations:
+        (a @ b).max(-1)
+    assert operations.results == [("matmul", (5, 7)), ("max", (5,)), ("max", (5,))]
 
 
 def test_rotary_positions_are_products_of_complex_numbers():

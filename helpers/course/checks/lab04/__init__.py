@@ -9,7 +9,7 @@ from helpers.course.checks.lab04.paper import by_hand, numbers
 from helpers.course.checks.lab04.one_head import causal_mask, masked_attention, stable_softmax
 from helpers.course.checks.lab04.positions import rotate
 from helpers.course.checks.lab04.probe import dependence
-from helpers.course.checks.lab04.repair import MultiHead, one_fault
+from helpers.course.checks.lab04.repair import MultiHead, faulty
 from helpers.course.checks.lab04.blocks import attention_in_blocks
 from helpers.course.checks.lab04.stretch import leaderboard
 from helpers.course.predictions import predicted

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor
-from torch.overrides import TorchFunctionMode
 
 from helpers.course.checks.comparing import Slips
 from helpers.course.checks.describing import describe
@@ -19,26 +17,9 @@ from helpers.course.checks.lab04.common import KERNELS, SCALE, ask, in_double, l
 from helpers.course.checks.lab04.one_head import causal_mask, masked_attention
 from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
+from helpers.course.checks.watching import Operations
 
 PRODUCTS = ("matmul", "__matmul__", "__rmatmul__", "mm", "bmm", "baddbmm", "einsum", "mv", "dot")
-
-
-class _Watched(TorchFunctionMode):
-    """Notes the size of the largest tensor that is made, and how many products there are."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.largest = self.products = 0
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None
-    ) -> Any:
-        made = func(*args, **(kwargs or {}))
-        for value in made if isinstance(made, tuple | list) else [made]:
-            if isinstance(value, Tensor):
-                self.largest = max(self.largest, value.numel())
-        self.products += getattr(func, "__name__", "") in PRODUCTS
-        return made
 
 
 def _attention_in_blocks(q: Tensor, k: Tensor, v: Tensor, block: int) -> Tensor:
@@ -110,6 +91,9 @@ def attention_in_blocks(trial: Trial) -> None:
     large += "power is larger than 1; that of the newest block alone may be smaller. What is the "
     large += "largest score before there is any?"
 
+    nan = "NaN is infinity times 0, or infinity minus infinity. Which way round is the factor, old "
+    nan += "minus new or new minus old? And what is the largest score before there is any?"
+
     def try_on(q, k, v, block: int, rule: str, hint: str, given: str = "") -> None:
         given = given or f"q {tuple(q.shape)}, v {tuple(v.shape)}, block = {block}"
         got = ask(trial, q, k, v, block, given=given, hint=hint)
@@ -120,6 +104,8 @@ def attention_in_blocks(trial: Trial) -> None:
             )
             trial.holds(False, "the output comes back", hint, given=given)
         slips = in_double(expected, _slips(q, k, v, block))
+        if hint is where and isinstance(got, Tensor) and got.isnan().any():
+            hint = nan
         trial.equals(got, expected, rule, hint, slips=slips, given=given)
 
     q, k = torch.ones(3, 1).double(), torch.tensor([[1.0], [2.0], [3.0]]).double().log()
@@ -148,26 +134,37 @@ def attention_in_blocks(trial: Trial) -> None:
 
 
 def _is_small(trial: Trial, answer: Callable) -> None:
-    """The scores of few pairs are there at once, and those of the future never."""
-    T, block, width = 128, 8, 4
-    q, k, v = (trial.normal(T, width) for _ in range(3))
-    watched = _Watched()
+    """The scores of few pairs are there at once, each is computed once, those of the future never.
 
-    def run() -> Any:
-        with watched:
-            return answer(q, k, v, block)
-
-    given = f"T = {T}, block = {block}, K = {width}; the largest tensor that is made"
-    trial.run(run, given=given)
+    With one number in a query and in a value, a block of scores is larger than anything else.
+    """
+    T, block = 128, 16
+    q, k, v = (trial.normal(T, 1) for _ in range(3))
+    given = f"T = {T}, block = {block}, K = 1"
+    with Operations() as operations:
+        trial.run(answer, q, k, v, block, given=given)
+    largest, most = max(math.prod(shape) for _, shape in operations.results), block**2
     rule = "no more scores at once than those of a block of queries and a block of keys"
     size = "T x T numbers are not there at once, nor block x T: queries and keys both come in "
-    size += f"blocks, and the mask, too. Outputs may have all their {T * width} numbers."
-    most = T * width
-    trial.holds(watched.largest <= most, rule, size, given=given, got=watched.largest)
+    size += "blocks, and the mask, too."
+    what = f"{given}; the largest tensor that is made"
+    trial.holds(
+        largest <= most, rule, size, given=what, got=largest, expected=f"at most {block} x {block}"
+    )
+    products = [shape for name, shape in operations.results if name in PRODUCTS]
     blocks = T // block
-    rule, most = "blocks of the future are left out", blocks * (blocks + 1)
-    hint = "A block of keys behind that of the queries is masked as a whole: it need not be "
-    hint += "computed. And a block is one product of matrices, without loops inside it."
-    given = f"T = {T}, block = {block}: products of matrices, two for each pair of blocks"
-    got, expected = watched.products, f"at most {most}"
-    trial.holds(got <= most, rule, hint, given=given, got=got, expected=expected)
+    scores, pairs = products.count((block, block)), blocks * (blocks + 1) // 2
+    hint = "The scores of a block of queries and a block of keys are one product of matrices, and "
+    hint += "the values times the powers another, without loops inside a block."
+    if scores == blocks**2:
+        hint = "A block of keys behind that of the queries is masked as a whole: it need not be "
+        hint += "computed."
+    elif scores == 2 * pairs:
+        hint = (
+            "The scores of each block are computed twice, first for the largest one and then for "
+        )
+        hint += "the powers. Once will do: what was added up before is corrected by a factor."
+    rule = "two products of matrices for each pair of blocks, none for those of the future"
+    got, expected = len(products), f"at most {2 * pairs}"
+    what = f"{given}: products of matrices, for {pairs} pairs of blocks"
+    trial.holds(len(products) <= 2 * pairs, rule, hint, given=what, got=got, expected=expected)

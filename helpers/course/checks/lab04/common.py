@@ -16,6 +16,7 @@ from helpers.course.checks.comparing import Slips
 from helpers.course.checks.lab import Lab
 from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Complaint, Trial
+from helpers.course.checks.watching import Operations
 
 lab = Lab("lab04")
 
@@ -29,6 +30,10 @@ NAME = "A name has no value here. How is it written in the function's first line
 NAME += "made or imported?"
 ONE = "The functions of math take one number; those of torch take a whole tensor."
 NONE = "Something is None here: it was not given, or the function that made it ends without return."
+FRONT = "There may be any number of dimensions in front of the last two: count sizes from the end, "
+FRONT += "such as x.shape[-2:]."
+MASKS = "Indexing by a mask does not broadcast it to the scores; masked_fill and torch.where do."
+LARGER = 20  # the size of all dimensions of the larger input of ``without_loops``
 KIND = "A value is of another kind than this operation takes, or a function gets too many "
 KIND += "arguments or too few."
 
@@ -41,12 +46,16 @@ def ask(trial: Trial, *arguments: Any, function: Callable | None = None, **named
     try:
         return trial.run(function or trial.answer, *arguments, **named)
     except Complaint as wrong:
-        wrong.hint = _hint_of_error(wrong.__cause__) or wrong.hint
+        wrong.hint = _hint_of_error(wrong.__cause__, wrong.got) or wrong.hint
         raise
 
 
-def _hint_of_error(error: BaseException | None) -> str:
+def _hint_of_error(error: BaseException | None, where: str) -> str:
     words = str(error)
+    if "values to unpack" in words and ("shape" in where or "size()" in where):
+        return FRONT
+    if "shape of the mask" in words:
+        return MASKS
     if "only one element" in words or "converted to Scalar" in words:
         return ONE
     if "NoneType" in words:
@@ -74,6 +83,30 @@ def output_and_weights(
         turned = [getattr(x, "shape", None) for x in got] == [weights.shape, output.shape]
         trial.holds(not turned, "output and weights come back, in this order", PAIR)
     return got[0], got[1]
+
+
+def without_loops(trial: Trial, make: Callable[[int], tuple], also: str = "") -> None:
+    """The number of PyTorch's operations does not grow with the sizes of the input.
+
+    Args:
+        make: the arguments for an input whose dimensions all have this size.
+        also: what else the hint should say.
+    """
+    counted, given = [], f"all dimensions are 2, and all are {LARGER}: operations of PyTorch"
+    for size in (2, LARGER):
+        arguments = make(size)
+        trial.run(trial.answer, *arguments, given=given)  # it may keep a table for later calls
+        with Operations() as operations:
+            trial.run(trial.answer, *arguments, given=given)
+        counted.append(len(operations.results))
+    hint = (
+        "A loop does one piece after the other, and each takes as long as all together: write it "
+    )
+    hint += f"for the whole tensor at once. {also}".rstrip()
+    few, many = counted
+    rule, expected = "it is written without a loop", "as many for both"
+    got = f"{few} and {many}"
+    trial.holds(many < few + LARGER // 2, rule, hint, given=given, got=got, expected=expected)
 
 
 def gradients_of(

@@ -22,6 +22,7 @@ from helpers.course.checks.lab04.common import (
     in_double,
     lab,
     output_and_weights,
+    without_loops,
 )
 from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
@@ -42,6 +43,8 @@ def stable_softmax(trial: Trial) -> None:
     lost = "What belongs to a row, its sum or its largest number, is spread over the columns here: "
     lost += "keepdim=True keeps its dimension."
     missing = "This is the logarithm of the weights."
+    none = "NaN is 0 / 0 here: every power has become 0. What is subtracted from a row has to come "
+    none += "from this row: a fixed number may lie far above all of its numbers."
     sizes = "x may have any number of dimensions: the last one is counted from the end."
 
     def try_on(x: Tensor, rule: str, hint: str) -> None:
@@ -54,6 +57,7 @@ def stable_softmax(trial: Trial) -> None:
             e = (x - x.amax(-1)).exp()
             slips += [(e / e.sum(-1, keepdim=True), lost), (e / e.sum(-1), lost)]
         slips += [(torch.ones_like(x), rows)]
+        slips += [(torch.full_like(x, math.nan), none)] if x.abs().max() < 100 else []
         expected = x.softmax(-1)
         slips = in_double(expected, slips) if x.dtype == torch.float64 else ()
         trial.equals(ask(trial, x, hint=sizes), expected, rule, hint, slips=slips, given=x)
@@ -84,6 +88,7 @@ def stable_softmax(trial: Trial) -> None:
         "The weights agree and the gradient does not: is something detached that depends on x?"
     )
     trial.equals(got, expected, "the gradient by x", through, given=given)
+    without_loops(trial, lambda n: (trial.normal(n, n, n),))
 
 
 def _causal_mask(T: int, S: int) -> Tensor:
@@ -136,6 +141,9 @@ def masked_attention(trial: Trial) -> None:
     front += "k change places, and the softmax runs over the last."
     wrong = f"{SCALE} Which dimension of q is K, when there are more in front?"
     over = "The weights of one query sum to 1 over the keys: which dimension is that?"
+    of_values = f"{SCALE} This is divided by the root of Kv, the length of a value."
+    vanished = "All weights are 0: 0 times infinity is NaN, and somebody has put 0 in its place. A "
+    vanished += "score that is not allowed is put in the place of the old one, not multiplied."
     infinite = "0 times infinity is NaN: what is no number is put in its place, not multiplied."
     nothing = (
         "A score of 0 is not nothing: e to the power of 0 is 1. Which score gets the weight 0?"
@@ -159,14 +167,20 @@ def masked_attention(trial: Trial) -> None:
             (inside.softmax(-1), SCALE),
             ((inside * math.sqrt(q.shape[-1])).softmax(-1), f"{SCALE} This is multiplied."),
             ((inside / q.shape[-1]).softmax(-1), f"{SCALE} This is divided by K itself."),
-            *(((inside / n**0.5).softmax(-1), wrong) for n in q.shape[:-1] if n != q.shape[-1]),
+            *(
+                ((inside / n**0.5).softmax(-1), words)
+                for n, words in [(v.shape[-1], of_values), *((n, wrong) for n in q.shape[:-1])]
+                if n != q.shape[-1]
+            ),
         ]
         slips = slips if q.shape[-2] > 1 else []  # a single query could be several of them
         hint = front if q.dim() > 2 else "The mask is a tensor of bools, one for each score."
         got = ask(trial, q, k, v, mask, given=given, hint=hint)
         mine, found = output_and_weights(trial, got, output, weights)
-        nan = otherwise is BEFORE and isinstance(found, Tensor) and bool(found.isnan().all())
-        slips, hint = in_double(weights, slips), infinite if nan else otherwise
+        hint = otherwise
+        if otherwise is BEFORE and isinstance(found, Tensor):
+            hint = infinite if found.isnan().all() else otherwise if found.any() else vanished
+        slips = in_double(weights, slips)
         trial.equals(found, weights, rule, hint, slips=slips, given=f"{given}: the weights")
         slips, what = in_double(output), f"{given}: the output"
         trial.equals(mine, output, rule, otherwise, slips=slips, given=what)
@@ -188,7 +202,7 @@ def masked_attention(trial: Trial) -> None:
     small += "be smaller: take -infinity."
     try_on(q, torch.tensor([[0.0], [-900.0]]).double(), v[:2], mask, rule, small, given)
     B, H, T, S, K = 2, 3, trial.integer(4, 6), trial.integer(6, 9), 4
-    q, k, v = trial.normal(B, H, T, K), trial.normal(B, H, S, K), trial.normal(B, H, S, 5)
+    q, k, v = trial.normal(B, H, T, K), trial.normal(B, H, S, K), trial.normal(B, H, S, 7)
     try_on(q, k, v, _causal_mask(T, S), "with heads", front)
     lengths = torch.tensor([2, S])
     hint = "The mask is broadcast to the scores: its sizes of 1 stand for all heads or queries."
@@ -199,6 +213,12 @@ def masked_attention(trial: Trial) -> None:
     empty += "shares out evenly: give these rows zeros."
     try_on(q, k, v, mask, "a query that may see nothing gets zeros", empty)
     _same_gradients(trial, q, k, v, mask)
+    also = "What you call counts, too: is there a loop in stable_softmax?"
+    without_loops(
+        trial,
+        lambda n: (*(trial.normal(n, n, n, n) for _ in range(3)), _causal_mask(n, n)),
+        also,
+    )
 
 
 def _same_gradients(trial: Trial, *arguments: Tensor) -> None:

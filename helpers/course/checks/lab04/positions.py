@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from helpers.course.checks.comparing import Slips
-from helpers.course.checks.lab04.common import ask, lab
+from helpers.course.checks.lab04.common import ask, lab, without_loops
 from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
 from helpers.models import positions
@@ -64,6 +64,7 @@ def rotate(trial: Trial) -> None:
         where,
     )
     try_on(trial.normal(3, 4).float(), 0, "single precision stays so")
+    without_loops(trial, lambda n: (trial.normal(n, n, n, n),))
 
 
 def _rotary_slips(x: Tensor, start: int) -> Slips:

@@ -13,7 +13,7 @@ from torch import Tensor
 from helpers.course.checks.comparing import Slips
 from helpers.course.checks.lab04.common import ask, lab
 from helpers.course.checks.pointers import see
-from helpers.course.checks.trial import Trial
+from helpers.course.checks.trial import Complaint, Trial
 
 
 def _derivatives(f: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
@@ -35,18 +35,24 @@ def dependence(trial: Trial) -> None:
     autograd = "x.clone().requires_grad_() begins a graph; torch.autograd.grad(number, x, "
     autograd += "retain_graph=True)[0] is the gradient of one number, and keeps the graph for the "
     autograd += "next one."
+    width = "An output may have more numbers than a word, or fewer: y.shape[1] of y = f(x)."
 
     def try_on(f: Callable, x: Tensor, rule: str, given: str) -> None:
         J = _derivatives(f, x)
         expected = J.abs().amax((1, 3))
-        got = ask(trial, f, x, given=given, hint=autograd)
+        try:
+            got = ask(trial, f, x, given=given, hint=autograd)
+        except Complaint as wrong:
+            wrong.hint = width if isinstance(wrong.__cause__, IndexError) else wrong.hint
+            raise
         hint = where
         if isinstance(got, Tensor) and got.dtype == torch.bool:
             hint = "Numbers are asked for, not yes or no: how large the largest derivative is."
         elif isinstance(got, Tensor) and got.shape != expected.shape:
             hint = f"The table has a row and a column for each word. {where}"
         elif isinstance(got, Tensor):
-            got = got.detach()
+            got = got.detach()  # and whatever the precision: this is a measurement
+            got = got.to(expected.dtype) if got.is_floating_point() else got
         slips = _slips(f, x, J)
         trial.equals(got, expected, rule, hint, slips=slips, given=given, tolerance=1e-5)
 
@@ -64,6 +70,12 @@ def dependence(trial: Trial) -> None:
     rule = "numbers of one output that move in opposite directions"
     both = torch.tensor([[1.0, -1.0]]).double()
     try_on(lambda y: y.cumsum(0) @ both, trial.normal(T, 1), rule, given)
+    factors = trial.normal(3, 1)
+    given = "an output is one number, a mixture of the words so far, x (5, 3)"
+    try_on(lambda y: y.cumsum(0) @ factors, trial.normal(5, 3), "outputs of one number", given)
+    given = "an output is its own word and behind it that from the other end, x (5, 3)"
+    rule = "outputs of more numbers than a word has"
+    try_on(lambda y: torch.cat([y, y.flip(0)], 1), trial.normal(5, 3), rule, given)
     mixed = trial.normal(T, T)
     given = f"a random mixture of all words, squared, x ({T}, {D})"
     try_on(lambda y: (mixed @ y) ** 2, 3 * trial.normal(T, D), "any mixture", given)
@@ -73,13 +85,21 @@ def _slips(f: Callable[[Tensor], Tensor], x: Tensor, J: Tensor) -> Slips:
     """What known slips make of the derivatives J."""
     sizes = J.abs()
     cancel = "The gradient of the sum of an output's numbers: what one of them gains another may "
-    cancel += "lose, and nothing is seen. Each number has a gradient of its own."
+    cancel += (
+        "lose, and nothing is seen. Each number has a gradient of its own (and backward() adds "
+    )
+    cancel += "it to what is in x.grad already)."
     sign = "A derivative may be negative: its size counts."
     largest = "The largest of the sizes is asked for, not their sum, mean or norm."
     all_outputs = "All outputs are added up before the gradient is taken: which of them depends on "
     all_outputs += "a word can no longer be told."
     first = "Only one number of an output, or of a word, is looked at: all count."
     summed = J.sum((0, 1)).abs().amax(1)
+    added = "This grows from one number to the next: backward() adds to what is in x.grad already. "
+    added += "Set x.grad = None before each, or take torch.autograd.grad, which adds to nothing."
+    growing = J.flatten(0, 1).cumsum(0).view_as(J)
+    narrow = "The numbers of an output behind the first ones are not looked at: an output may be "
+    narrow += "wider than a word."
     slips = [
         (sizes.amax((1, 3)).T, "Rows and columns are exchanged: a row is an output."),
         *((J.sum(1).abs().amax(2), cancel), (J.sum((1, 3)).abs(), cancel)),
@@ -95,8 +115,11 @@ def _slips(f: Callable[[Tensor], Tensor], x: Tensor, J: Tensor) -> Slips:
         *((value, largest) for value in (sizes.amax(3).sum(1), sizes.amax(3).mean(1))),
         *((value, largest) for value in (sizes.mean(3).amax(1), sizes.amax(1).mean(2))),
         (summed.expand(len(x), len(x)), all_outputs),
+        (sizes[:, : x.shape[1]].amax((1, 3)), narrow),
         *((value, first) for value in (sizes[:, 0].amax(2), sizes[..., 0].amax(1))),
         (sizes[:, 0, :, 0], first),
+        *((value, added) for value in (growing.abs().amax((1, 3)), growing[:, -1].abs().amax(2))),
+        *((value, added) for value in (J.cumsum(1).abs().amax((1, 3)), growing.amax((1, 3)))),
         ((J**2).amax((1, 3)), "The size of a derivative is asked for, not its square."),
     ]
     for step in (1.0, 0.1, 0.01, 0.001):

@@ -13,7 +13,6 @@ from torch import Tensor, nn
 
 from helpers.course.checks.comparing import Slips, differs
 from helpers.course.checks.lab04.common import (
-    FUTURE,
     KERNELS,
     MEANING,
     SCALE,
@@ -31,8 +30,8 @@ from helpers.course.checks.trial import Trial
 MAPS = ("query", "key", "value", "output")
 HEADS = see(9, "Several heads at once")
 ROPE = see(10, "RoPE: turn the queries and the keys")
-FAR = 50  # places by which all words are moved
-ROUNDING = 1e-4  # angles of far places may have been computed in single precision
+FAR = 50  # positions by which all words are moved
+ROUNDING = 1e-4  # angles of far positions may have been computed in single precision
 
 
 def _split_heads(x: Tensor, n_heads: int) -> Tensor:
@@ -41,6 +40,10 @@ def _split_heads(x: Tensor, n_heads: int) -> Tensor:
 
 def _merge_heads(x: Tensor) -> Tensor:
     return x.transpose(1, 2).flatten(2)
+
+
+CHANGED = "The faults are gone and something else has changed: mend the faults alone. "
+FACTOR = f"All scores are too large, or too small, by one factor: what are they divided by? {SCALE}"
 
 
 class _MultiHead(nn.Module):
@@ -65,19 +68,19 @@ class _MultiHead(nn.Module):
         return self.output(_merge_heads(heads)), weights
 
 
-class _OneFault(_MultiHead):
-    """It with one of the faults; the lab measures what each does."""
+class _Faulty(_MultiHead):
+    """It with some of the faults; the lab measures what they do."""
 
-    fault = ""
+    faults: tuple[str, ...] = ()
 
     def forward(self, x: Tensor, mask: Tensor, start: int = 0) -> tuple[Tensor, Tensor]:
         q, k, v = self.heads(x)
         q, k = rotate.fallback(q, start), rotate.fallback(k, start)
-        if self.fault == "scale":
+        if "scale" in self.faults:
             q = q / math.sqrt(self.n_heads)
-        if self.fault == "values":
+        if "values" in self.faults:
             v = rotate.fallback(v, start)
-        late = self.fault == "mask"
+        late = "mask" in self.faults
         seen = torch.ones_like(mask) if late else mask
         heads, weights = masked_attention.fallback(q, k, v, seen)
         if late:
@@ -86,29 +89,30 @@ class _OneFault(_MultiHead):
         return self.output(_merge_heads(heads)), weights
 
 
-def one_fault(name: str) -> type[nn.Module]:
-    """The class MultiHead(d_model, n_heads) of the task with a single fault.
+def faulty(*faults: str) -> type[nn.Module]:
+    """The class MultiHead(d_model, n_heads) of the task with these faults, and no others.
 
     Args:
-        name: "scale" (divided by the root of d_model), "values" (turned, too) or "mask" (applied
-            after the softmax).
+        faults: of "scale" (divided by the root of d_model), "values" (turned, too) and "mask"
+            (applied after the softmax).
 
     Raises:
-        ValueError: it is none of these.
+        ValueError: one is none of these.
     """
-    if name not in ("scale", "values", "mask"):
-        raise ValueError(f"{name!r} is no fault of this task: take scale, values or mask.")
-    return type("OneFault", (_OneFault,), {"fault": name})
+    for name in faults:
+        if name not in ("scale", "values", "mask"):
+            raise ValueError(f"{name!r} is no fault of this task: take scale, values or mask.")
+    return type("Faulty", (_Faulty,), {"faults": faults})
 
 
 # By what each of the three faults shows; its cure is for the student to find.
 _SHOWS = {
-    "no row tells of the future": "under a causal mask the rows of weights do not sum to 1, and an "
-    f"output changes where only later words do. {FUTURE}",
-    "scores are divided by the root of a head's width": "with the same numbers in a head, weights "
-    f"change when there are more heads beside it. {SCALE}",
-    "only distances count": f"when all words move by {FAR} places, the weights stay and the "
-    f"outputs change: something has a position that needs none. {ROPE}",
+    "no row tells of the future": "Under a causal mask the rows of weights do not sum to 1, and an "
+    "output changes where only later words do.",
+    "scores are divided by the root of a head's width": "With the same numbers in a head, its "
+    "weights change when there are more heads beside it.",
+    "only distances count": f"When all words move by {FAR} positions, the weights stay and the "
+    "outputs change.",
 }
 
 
@@ -117,7 +121,7 @@ def MultiHead(trial: Trial) -> None:
     hint = "The class itself is checked, class MultiHead(Broken), and no object of it."
     made = isinstance(trial.answer, type) and issubclass(trial.answer, nn.Module)
     trial.holds(made, "it is a class made from Broken", hint)
-    D, H, T = 12, 3, trial.integer(4, 7)
+    D, H, T = 12, 3, trial.integer(5, 8)
     mine, ours = _pair(trial, D, H)
     x, causal = trial.normal(2, T, D), causal_mask.fallback(T, T)
     given = f"d_model = {D}, n_heads = {H}, x {tuple(x.shape)}"
@@ -129,6 +133,7 @@ def MultiHead(trial: Trial) -> None:
     _same(trial, mine, ours, x, some, start, "any mask and any start", where)
     _gradients(trial, mine, ours, x, causal, f"{given}, a causal mask")
     mine, ours = _pair(trial, 4, 2)
+    _large(trial, mine, ours)
     one, word = torch.ones(1, 1, dtype=torch.bool), trial.normal(1, 1, 4)
     _same(trial, mine, ours, word, one, 0, "a single word", "one word, two heads")
 
@@ -172,7 +177,23 @@ def _faults(
     for name in filter(found.get, found):
         trial.holds(True, f"fault found: {name}", "")
     rule = f"all three faults are found (still in: {len(left)})"
-    trial.holds(not left, rule, "; ".join(left), given=given)
+    trial.holds(not left, rule, " ".join(left), given=given)
+
+
+def _large(trial: Trial, mine: nn.Module, ours: _MultiHead) -> None:
+    """A masked score that is larger by 2,000 than the only one that is allowed."""
+    with torch.no_grad():
+        for model in (mine, ours):
+            for name in ("query", "key"):
+                getattr(model, name).weight.copy_(torch.eye(4))
+    # Turned by one position, which is the angle 1, the second word has the direction of the first.
+    words = [[10.0, 0.0], [300 * math.cos(1), -300 * math.sin(1)]]
+    x = torch.tensor(words).double().repeat(1, 2)[None]
+    hint = "As in task 4: the masked score still takes part in the softmax here, beside it the "
+    hint += "allowed one gets 0, and 0 / 0 is NaN. Mask before the softmax."
+    given = "d_model = 4, n_heads = 2, two words: a small one, and a large one that is masked"
+    causal = causal_mask.fallback(2, 2)
+    _same(trial, mine, ours, x, causal, 0, "a large score that is masked", given, hint)
 
 
 def _gradients(
@@ -210,10 +231,9 @@ def _pair(trial: Trial, D: int, H: int) -> tuple[nn.Module, _MultiHead]:
 
 def _same(
     trial: Trial, mine: nn.Module, ours: _MultiHead, x: Tensor, mask: Tensor, start: int,
-    rule: str, given: str,
+    rule: str, given: str, where: str = CHANGED,
 ) -> None:  # fmt: skip
-    """Output and weights of both; known slips get their own hint."""
-    where = "The faults are gone and something else has changed: mend the faults alone. "
+    """Output and weights of both; known slips get their own hint, otherwise ``where``."""
     with torch.no_grad():
         output, weights = ours(x, mask, start)
         hint = f"{HEADS} Print the shapes."
@@ -221,9 +241,24 @@ def _same(
         of_weights, of_outputs = _slips(ours, x, mask, start)
     mine_output, mine_weights = output_and_weights(trial, got, output, weights)
     slips, what = in_double(weights, of_weights), f"{given}: the weights"
-    trial.equals(mine_weights, weights, rule, where, slips=slips, given=what, tolerance=1e-5)
+    hint = FACTOR if _one_factor(mine_weights, weights, mask) else where
+    trial.equals(mine_weights, weights, rule, hint, slips=slips, given=what, tolerance=1e-5)
     slips, what = in_double(output, of_outputs), f"{given}: the output"
     trial.equals(mine_output, output, rule, where, slips=slips, given=what, tolerance=1e-5)
+
+
+def _one_factor(got: object, weights: Tensor, mask: Tensor) -> bool:
+    """Whether these are the weights of scores that all are wrong by one factor."""
+    if not isinstance(got, Tensor) or got.shape != weights.shape:
+        return False
+
+    def scores(a: Tensor) -> Tensor:  # from weights: up to a number for each row, which goes
+        s = torch.where(mask, a.double().log(), 0.0)
+        return (s - s.sum(-1, keepdim=True) / mask.sum(-1, keepdim=True)) * mask
+
+    mine, theirs = scores(got.detach()), scores(weights)
+    factor = (mine * theirs).sum() / (theirs * theirs).sum()
+    return bool((mine - factor * theirs).abs().max() < 1e-4 < (factor - 1).abs())
 
 
 def _slips(ours: _MultiHead, x: Tensor, mask: Tensor, start: int) -> tuple[Slips, Slips]:
@@ -253,6 +288,6 @@ def _slips(ours: _MultiHead, x: Tensor, mask: Tensor, start: int) -> tuple[Slips
         (merge(heads), "W_O, which mixes the heads, is missing."),
         (ours.output(heads.reshape(x.shape)), f"A reshape alone mixes words. {HEADS}"),
         (x + ours.output(merge(heads)), "This is x plus the attention; that sum is made outside."),
-        (ours.output(merge(turned)), _SHOWS["only distances count"]),
+        (ours.output(merge(turned)), f"{_SHOWS['only distances count']} {ROPE}"),
     ]
     return weights, outputs
