@@ -1,16 +1,18 @@
 """What residual connections and the norm's position change, over gains, rates and warm-ups.
 
-    python benchmarks/block_study.py [spirals surfaces norms collapse changes] [--seeds 3]
+    python benchmarks/block_study.py [spirals surfaces norms undivided collapse changes] [--seeds 3]
 
 (1) Twenty layers of tanh, with and without residual connections, learn to tell two spirals apart,
 for several gains of the initial weights and learning rates. (2) The loss around some of them, on
 planes of random directions. (3) Causal transformers of twelve
 blocks, pre-norm and post-norm, learn a source whose next symbol depends on the one three positions
-back, and whose entropy is known, for several rates and lengths of the warm-up. (4) Three of these
-settings once more: how much of the gradient reaches the first block, and how alike the positions'
-vectors are, step by step. (5) Blocks that lack a part, four of them, on the same source. Writes
+back, and whose entropy is known, for several rates and lengths of the warm-up. The matrices that
+write into the stream begin divided by the square root of their number, as in GPT-2. (4) The same
+map without this division. (5) Some of these settings once more, and one without attention: how much
+of the gradient reaches the first block, and how alike the positions' vectors are, step by step. (6)
+Blocks that lack a part, four of them, on the same source. Writes
 benchmarks/results/block_study.json, which notebook 11 shows; parts that are not named stay as they
-are. Some ten minutes on one core that has nothing else to do.
+are. Some twenty minutes on one core that has nothing else to do.
 """
 
 from __future__ import annotations
@@ -54,10 +56,16 @@ NORMS = {
     "window": 16, "batch": 16, "steps": 200, "clip": 1.0,
     "rates": [0.001, 0.003, 0.01, 0.03], "warmups": [0, 25, 100],
 }  # fmt: skip
-PARTS = ["spirals", "surfaces", "norms", "collapse", "changes"]
-KINDS = {"pre-norm": PreNormBlock, "post-norm": PostNormBlock}
-COLLAPSE = {
-    "settings": [["post-norm", 0.01, 0], ["post-norm", 0.003, 100], ["pre-norm", 0.01, 0]],
+PARTS = ["spirals", "surfaces", "norms", "undivided", "collapse", "changes"]
+# The part of the study that trains a kind of block says whether its writers are divided.
+MAPS = {"norms": True, "undivided": False}
+COLLAPSE = {  # norm, rate, warm-up, whether the writers are divided
+    "settings": [
+        ["post-norm", 0.01, 0, True], ["post-norm", 0.003, 100, True],
+        ["pre-norm", 0.01, 0, True], ["post-norm", 0.003, 0, True],
+        ["post-norm", 0.003, 0, False], ["post-norm", 0.01, 0, False],
+        ["post-norm", 0.01, 100, False], ["post-norm, no attention", 0.01, 0, True],
+    ],
     "at": [0, 1, 2, 5, 10, 20, 50, 100, 150, 200], "windows": 64,
 }  # fmt: skip
 CHANGES = {
@@ -186,23 +194,47 @@ def symbols() -> Tensor:
     return source.sample(NORMS["text"], torch.Generator().manual_seed(1))
 
 
+class NoAttentionPostNorm(PostNormBlock):
+    def forward(self, x: Tensor, mask=None, causal=False, cache=None) -> Tensor:
+        x = self.attention_norm(x)
+        return self.feed_forward_norm(x + self.feed_forward(x))
+
+
+KINDS = {"pre-norm": PreNormBlock, "post-norm": PostNormBlock}
+WATCHED = {**KINDS, "post-norm, no attention": NoAttentionPostNorm}
+
+
 def model_and_batches(
-    block: Callable[..., nn.Module], layers: int, seed: int
+    block: Callable[..., nn.Module], layers: int, seed: int, divided: bool = True
 ) -> tuple[Transformer, Iterator[tuple[Tensor, Tensor]]]:
-    """A causal transformer of such blocks, and the batches that it learns from."""
+    """A causal transformer of such blocks, and the batches that it learns from.
+
+    Where the writers are not divided, the matrices that write into the stream begin as large as all
+    others, and are drawn from the same random numbers.
+    """
     d_head = NORMS["width"] // NORMS["heads"]
     torch.manual_seed(seed)
     model = Transformer(
         NORMS["symbols"], NORMS["width"], NORMS["heads"], layers,
         relative=lambda: RotaryPositions(d_head), block=block,
     )  # fmt: skip
+    if not divided:
+        undivide(model)
     generator = torch.Generator().manual_seed(seed)
     return model, windows(symbols(), NORMS["batch"], NORMS["window"], generator)
 
 
-def fit_transformer(norm: str, rate: float, warmup: int, seed: int) -> dict:
+@torch.no_grad()
+def undivide(model: Transformer) -> None:
+    """Make the writers as large as they were drawn (``Transformer`` divides them)."""
+    for block in model.blocks:
+        for writer in (block.attention.output, block.feed_forward.down):
+            writer.weight.mul_((2 * len(model.blocks)) ** 0.5)
+
+
+def fit_transformer(norm: str, rate: float, warmup: int, seed: int, divided: bool) -> dict:
     """The mean loss of the last 20 batches, none of which was seen before."""
-    model, batches = model_and_batches(KINDS[norm], NORMS["layers"], seed)
+    model, batches = model_and_batches(KINDS[norm], NORMS["layers"], seed, divided)
     said = {"norm": norm, "rate": rate, "warmup": warmup, "seed": seed}
     try:
         options = {"learning_rate": rate, "warmup": warmup, "clip": NORMS["clip"]}
@@ -213,7 +245,10 @@ def fit_transformer(norm: str, rate: float, warmup: int, seed: int) -> dict:
 
 
 def look_inside(model: Transformer) -> dict[str, float]:
-    """What reaches the first block, what the parts add to what they read, how alike states are."""
+    """What reaches the first block, what sub-layers add to what they read, how alike states are.
+
+    "between" is the mean cosine of the last positions of different texts.
+    """
     generator = torch.Generator().manual_seed(99)
     x, y = next(windows(symbols(), COLLAPSE["windows"], NORMS["window"], generator))
     states: list[Tensor] = []
@@ -224,9 +259,9 @@ def look_inside(model: Transformer) -> dict[str, float]:
         state.retain_grad()
         states.append(state)
 
-    def compare(module: nn.Module, given: tuple[Tensor, ...], part: Tensor) -> None:
-        added.append((part.norm() / given[0].norm()).item())
-        aligned.append(F.cosine_similarity(part, given[0], dim=-1).mean().item())
+    def compare(module: nn.Module, given: tuple[Tensor, ...], written: Tensor) -> None:
+        added.append((written.norm() / given[0].norm()).item())
+        aligned.append(F.cosine_similarity(written, given[0], dim=-1).mean().item())
 
     hooks = [block.register_forward_hook(keep) for block in model.blocks]
     for block in model.blocks:
@@ -237,20 +272,27 @@ def look_inside(model: Transformer) -> dict[str, float]:
         hook.remove()
     sizes = [state.grad.norm().item() for state in states if state.grad is not None]
     model.zero_grad()
-    unit = F.normalize(states[-1].detach().flatten(0, 1)[:200], dim=-1)
-    alike = (unit @ unit.T)[~torch.eye(len(unit), dtype=torch.bool)].mean().item()
+    last = states[-1].detach()
     return {
-        "gradient": float(f"{sizes[0] / sizes[-1]:.3g}"), "cosine": round(alike, 5),
+        "gradient": float(f"{sizes[0] / sizes[-1]:.3g}"),
+        "cosine": round(mean_cosine(last.flatten(0, 1)[:200]), 5),
+        "between": round(mean_cosine(last[:, -1]), 5),
         "added": round(float(np.mean(added)), 3), "aligned": round(float(np.mean(aligned)), 3),
     }  # fmt: skip
 
 
-def watch(norm: str, rate: float, warmup: int, seed: int) -> dict:
+def mean_cosine(vectors: Tensor) -> float:
+    """The mean cosine of two different rows."""
+    unit = F.normalize(vectors, dim=-1)
+    return (unit @ unit.T)[~torch.eye(len(unit), dtype=torch.bool)].mean().item()
+
+
+def watch(norm: str, rate: float, warmup: int, divided: bool, seed: int) -> dict:
     """A run of ``fit_transformer`` again, looked into at some of its steps.
 
-    What the parts add is compared with what they read, which in post-norm is the stream itself.
+    What sub-layers add is compared with what they read, which in post-norm is the stream itself.
     """
-    model, batches = model_and_batches(KINDS[norm], NORMS["layers"], seed)
+    model, batches = model_and_batches(WATCHED[norm], NORMS["layers"], seed, divided)
     options = {"learning_rate": rate, "warmup": warmup, "clip": NORMS["clip"]}
     seen, losses = [look_inside(model)], []
     for record in Training(model, batches, NORMS["steps"], **options):
@@ -259,7 +301,8 @@ def watch(norm: str, rate: float, warmup: int, seed: int) -> dict:
             seen.append(look_inside(model))
     values = {name: [look[name] for look in seen] for name in seen[0]}
     loss = round(sum(losses[-20:]) / 20, 5)
-    return {"norm": norm, "rate": rate, "warmup": warmup, "seed": seed, "loss": loss, **values}
+    said = {"norm": norm, "rate": rate, "warmup": warmup, "divided": divided, "seed": seed}
+    return {**said, "loss": loss, **values}
 
 
 class NoSkips(PreNormBlock):
@@ -339,10 +382,10 @@ def main() -> None:
                 runs += look_around(kind, seed)
                 print(runs[-1], flush=True)
             content[part] = {**SURFACES, "seeds": arguments.seeds, "runs": runs}
-        elif part == "norms":
+        elif part in MAPS:
             jobs = itertools.product(KINDS, NORMS["rates"], NORMS["warmups"], seeds)
             for job in jobs:
-                runs.append(fit_transformer(*job))
+                runs.append(fit_transformer(*job, divided=MAPS[part]))
                 print(runs[-1], flush=True)
             content[part] = {**NORMS, "seeds": arguments.seeds, "runs": runs}
         elif part == "collapse":

@@ -190,8 +190,8 @@ class PostNormBlock(PreNormBlock):
     x <- norm(x + attention(x)),   x <- norm(x + feed_forward(x))
 
     The norms stand on the residual stream, so the gradient passes through all of them; with many
-    layers such a model needs a warm-up. No further norm follows the last block. Vaswani et al.
-    (2017), section 3.1. Arguments as for ``PreNormBlock``.
+    layers such a model bears only small learning rates without a warm-up. No further norm follows
+    the last block. Vaswani et al. (2017), section 3.1. Arguments as for ``PreNormBlock``.
     """
 
     def forward(
