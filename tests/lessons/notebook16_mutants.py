@@ -152,7 +152,7 @@ MUTANTS = [
         "turned round",
         "return torch.tensor(read), torch.tensor(predict)",
         "return torch.tensor(predict), torch.tensor(read)",
-        "First what is read",
+        "the other way round",
     ),
     Mutant(
         "teacher_forcing",
