@@ -22,7 +22,7 @@ Masks = tuple[Tensor, Tensor, Tensor]
 
 WHO = see(16, "Who may look at whom")
 BLOCK = see(16, "The decoder block")
-FORCING = see(16, "Teacher forcing, and the sentences of notebook 08")
+FORCING = see(16, "Teacher forcing, and the phrase grammar again")
 ONCE = see(16, "Writing: the source is read once")
 SPANS = see(16, "Cut spans out of a text, and write them")
 PREFIXES = see(16, "One model, three prefixes")
