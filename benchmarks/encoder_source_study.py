@@ -7,8 +7,10 @@ down: a hidden Markov chain. Its filled gaps and its posterior of the places are
 forward-backward algorithm. (1) Which learning rate each way of training takes. (2) Encoders whose
 chosen tokens are masked, replaced or left alone in several shares; tested with a mask and without.
 (3) A causal model, masked language modelling and ELECTRA at equal compute, judged by a linear probe
-of their states for the place. Writes benchmarks/results/encoder_source_study.json, which notebook
-15 shows; parts that are not named stay as they are. About 40 minutes on one core.
+of their states for the place; ELECTRA with a second learning rate too, and a discriminator of
+sounds that no generator drew. Writes benchmarks/results/encoder_source_study.json, which notebook
+15 shows; parts that are not named stay as they are. About 20 minutes on one core that has nothing
+else to do.
 """
 
 from __future__ import annotations
