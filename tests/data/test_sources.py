@@ -415,7 +415,8 @@ def test_the_posterior_of_the_states_equals_the_enumeration_of_all_paths():
 def test_texts_drawn_side_by_side_follow_the_source():
     source = HiddenMarkovSource([[0.9, 0.1], [0.3, 0.7]], [[0.6, 0.3, 0.1], [0.1, 0.2, 0.7]])
     states, tokens = source.sample_texts(20_000, 4, torch.Generator().manual_seed(0))
-    assert states.shape == tokens.shape == (20_000, 4) and tokens.dtype == torch.long
+    assert states.shape == tokens.shape == (20_000, 4)
+    assert tokens.dtype == torch.long
     share = (states == 0).double().mean(0)
     assert torch.allclose(share, source.stationary[:1].expand(4), atol=0.02)
     stays = (states[:, 1:] == 0)[states[:, :-1] == 0].double().mean()
@@ -423,4 +424,5 @@ def test_texts_drawn_side_by_side_follow_the_source():
     emitted = torch.bincount(tokens[states == 1], minlength=3) / (states == 1).sum()
     assert torch.allclose(emitted.double(), source.emissions[1], atol=0.02)
     again = source.sample_texts(20_000, 4, torch.Generator().manual_seed(0))
-    assert torch.equal(again[0], states) and torch.equal(again[1], tokens)
+    assert torch.equal(again[0], states)
+    assert torch.equal(again[1], tokens)
