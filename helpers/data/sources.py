@@ -175,6 +175,24 @@ class HiddenMarkovSource:
             row = rows[hidden]
         return torch.tensor(tokens)
 
+    def sample_texts(
+        self, n: int, length: int, generator: torch.Generator
+    ) -> tuple[Tensor, Tensor]:
+        """Draw n texts: their hidden states and their tokens, (n, length) long each.
+
+        Much faster than ``sample`` where many are wanted, because they are drawn side by side.
+        """
+        _check_length(n)
+        _check_length(length)
+        hidden = torch.multinomial(self.stationary, n, replacement=True, generator=generator)
+        states, tokens = [], []
+        for _ in range(length):
+            states.append(hidden)
+            drawn = torch.multinomial(self.emissions[hidden], 1, generator=generator)
+            tokens.append(drawn[:, 0])
+            hidden = torch.multinomial(self.transitions[hidden], 1, generator=generator)[:, 0]
+        return torch.stack(states, dim=1), torch.stack(tokens, dim=1)
+
     def entropy_rate_bounds(self, n: int) -> tuple[float, float]:
         """A lower and an upper bound of the entropy rate, in nats per token, from n tokens.
 
@@ -235,6 +253,23 @@ class HiddenMarkovSource:
         Raises:
             ValueError: other shapes, or seen tokens out of range.
         """
+        before, _, after = self._messages(tokens, seen)
+        return (_normalised(before * after) @ self.emissions).log()
+
+    def posterior(self, tokens: Tensor, seen: Tensor) -> Tensor:
+        """P(hidden state at each position | all tokens that are seen), (B, T, S).
+
+        The position's own token counts, if it is seen: Rabiner's gamma. Nobody who reads the same
+        tokens can name the states with a lower mean loss. Arguments as for ``fill``.
+        """
+        before, told, after = self._messages(tokens, seen)
+        return _normalised(before * told * after)
+
+    def _messages(self, tokens: Tensor, seen: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """What is said of each hidden state from before, by its own token and from after it.
+
+        (B, T, S) each; the first sums to one, the others are likelihoods up to a factor.
+        """
         if tokens.dim() != 2 or seen.shape != tokens.shape or seen.dtype != torch.bool:
             raise ValueError(
                 f"tokens has the shape {tuple(tokens.shape)} and seen {tuple(seen.shape)} of "
@@ -256,7 +291,7 @@ class HiddenMarkovSource:
         for t in reversed(range(T)):  # P(what is seen after t | X_t), up to a factor
             after[:, t] = hope
             hope = _normalised(hope * told[:, t]) @ self.transitions.T
-        return (_normalised(before * after) @ self.emissions).log()
+        return before, told, after
 
 
 def _normalised(rows: Tensor) -> Tensor:

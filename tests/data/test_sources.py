@@ -395,3 +395,34 @@ def test_filling_needs_tokens_of_the_source():
     )
     with pytest.raises(ValueError, match="bool"):
         source.fill(torch.tensor([[1]]), torch.tensor([[1]]))
+
+
+def test_the_posterior_of_the_states_equals_the_enumeration_of_all_paths():
+    source = HiddenMarkovSource([[0.9, 0.1], [0.3, 0.7]], [[0.6, 0.3, 0.1], [0.1, 0.2, 0.7]])
+    text, seen = torch.tensor([0, 2, 1, 1]), torch.tensor([True, False, True, True])
+    wanted = torch.zeros(4, 2, dtype=torch.float64)
+    for path in torch.cartesian_prod(*[torch.arange(2)] * 4):
+        joint = source.stationary[path[0]]
+        for t in range(4):
+            joint = joint * (source.transitions[path[t - 1], path[t]] if t else 1)
+            joint = joint * (source.emissions[path[t], text[t]] if seen[t] else 1)
+        wanted[torch.arange(4), path] += joint
+    wanted = wanted / wanted.sum(1, keepdim=True)
+    found = source.posterior(text[None], seen[None])[0]
+    assert torch.allclose(found, wanted, atol=1e-12)
+
+
+def test_texts_drawn_side_by_side_follow_the_source():
+    source = HiddenMarkovSource([[0.9, 0.1], [0.3, 0.7]], [[0.6, 0.3, 0.1], [0.1, 0.2, 0.7]])
+    states, tokens = source.sample_texts(20_000, 4, torch.Generator().manual_seed(0))
+    assert states.shape == tokens.shape == (20_000, 4)
+    assert tokens.dtype == torch.long
+    share = (states == 0).double().mean(0)
+    assert torch.allclose(share, source.stationary[:1].expand(4), atol=0.02)
+    stays = (states[:, 1:] == 0)[states[:, :-1] == 0].double().mean()
+    assert float(stays) == pytest.approx(0.9, abs=0.02)
+    emitted = torch.bincount(tokens[states == 1], minlength=3) / (states == 1).sum()
+    assert torch.allclose(emitted.double(), source.emissions[1], atol=0.02)
+    again = source.sample_texts(20_000, 4, torch.Generator().manual_seed(0))
+    assert torch.equal(again[0], states)
+    assert torch.equal(again[1], tokens)
