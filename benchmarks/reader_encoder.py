@@ -232,9 +232,9 @@ def examples(task: str, part: str, number: int | None = None, seed: int = 0) -> 
 
 def head(task: str, encoder: Encoder, dropout: float = 0.1) -> nn.Module:
     if task == "mood":
-        return SequenceClassifier(encoder, len(MOODS), dropout)
+        return SequenceClassifier(encoder, len(MOODS), dropout, mean=True)
     if task == "inference":
-        return SequenceClassifier(encoder, len(LABELS), dropout)
+        return SequenceClassifier(encoder, len(LABELS), dropout, mean=True)
     return (
         TokenTagger(encoder, len(TAGS), dropout)
         if task == "names"

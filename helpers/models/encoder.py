@@ -215,24 +215,41 @@ class MaskedLM(nn.Module):
 
 
 class SequenceClassifier(nn.Module):
-    """A class of the whole text, read off the state of its first token, [CLS]: logits (B, C).
+    """A class of the whole text: logits (B, C), read off one state.
 
-    As BERT does, with a tanh layer (its *pooler*) before the output. Args: the encoder, C, and the
-    share of the state set to zero in training.
+    As BERT does, off the state of the first token, [CLS], with a tanh layer (its *pooler*) before
+    the output; or off the mean of the states. Where pre-training asked nothing of [CLS], its state
+    holds little, and the mean is the better start.
+
+    Args:
+        encoder: what makes the states.
+        n_classes: C.
+        dropout: share of the state set to zero in training.
+        mean: read the mean over all tokens that are no padding, instead of the first.
     """
 
-    def __init__(self, encoder: Encoder, n_classes: int, dropout: float = 0.0) -> None:
+    def __init__(
+        self, encoder: Encoder, n_classes: int, dropout: float = 0.0, mean: bool = False
+    ) -> None:
         super().__init__()
         D = encoder.d_model
-        self.encoder, self.dropout = encoder, nn.Dropout(dropout)
+        self.encoder, self.dropout, self.mean = encoder, nn.Dropout(dropout), mean
         self.pooler, self.output = nn.Linear(D, D), nn.Linear(D, n_classes)
         draw_weights([self.pooler], D**-0.5)
         draw_weights([self.output], 0.02)
 
     def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
         """Logits (B, C) of the texts' classes."""
-        first = self.encoder(tokens, segments)[:, 0]  # (B, D)
-        return self.output(self.dropout(self.pooler(first).tanh()))
+        h = self.encoder(tokens, segments)  # (B, T, D)
+        if self.mean:
+            keep = (
+                torch.ones_like(tokens) if self.encoder.pad is None else tokens != self.encoder.pad
+            )
+            share = keep.to(h.dtype) / keep.sum(1, keepdim=True)
+            state = torch.einsum("btd,bt->bd", h, share)
+        else:
+            state = h[:, 0]
+        return self.output(self.dropout(self.pooler(state).tanh()))
 
 
 class TokenTagger(nn.Module):

@@ -228,3 +228,13 @@ def test_bad_input_is_refused():
     without = Encoder(EncoderEmbedding(V, D), [])
     with pytest.raises(ValueError, match="knows 0 segments"):
         without(tokens, torch.zeros_like(tokens))
+
+
+def test_a_classifier_reads_the_mean_of_the_states_without_padding():
+    torch.manual_seed(0)
+    encoder = Encoder.bert(V, D, H, L, max_length=T, pad=PAD).eval()
+    head = SequenceClassifier(encoder, 3, mean=True).eval()
+    rows = torch.tensor([[5, 6, 7, 8, 9], [5, 6, 7, PAD, PAD]])
+    state = torch.stack([encoder(rows)[0].mean(0), encoder(rows[1:, :3])[0].mean(0)])
+    assert_close(head(rows), head.output(head.pooler(state).tanh()))
+    assert_close(head(rows)[1:], head(rows[1:, :3]))
