@@ -56,7 +56,7 @@ V = 2048
 SHAPE = {"max_length": 512, "n_layers": 4, "n_heads": 4, "d_model": 128}
 PRETRAINING = {
     "batch": 32,
-    "steps": 4000,
+    "steps": 2600,
     "learning_rate": 1e-2,
     "muon_rate": 0.03,
     "weight_decay": 0.1,
@@ -165,7 +165,7 @@ def masked_quality(model: MaskedLM, part: str = "validation") -> dict[str, float
 
 def pretrain(options: argparse.Namespace) -> None:
     """The encoder that ships; --save writes its folder."""
-    own = PRETRAINING | ({"steps": options.steps} if options.steps else {})
+    own = PRETRAINING
     model = fresh(options.seed)
     training = Training(
         model,
@@ -178,7 +178,7 @@ def pretrain(options: argparse.Namespace) -> None:
         ),
         precision="auto",
     )
-    folder, curve = Path(options.folder), []
+    folder = Path(options.folder)
     notes = checkpoints.resume(folder, training, own)
     curve = list(notes["curve"]) if notes else []
     losses: list[float] = []
@@ -231,15 +231,11 @@ def examples(task: str, part: str, number: int | None = None, seed: int = 0) -> 
 
 
 def head(task: str, encoder: Encoder, dropout: float = 0.1) -> nn.Module:
-    if task == "mood":
-        return SequenceClassifier(encoder, len(MOODS), dropout, mean=True)
-    if task == "inference":
-        return SequenceClassifier(encoder, len(LABELS), dropout, mean=True)
-    return (
-        TokenTagger(encoder, len(TAGS), dropout)
-        if task == "names"
-        else SpanReader(encoder, dropout)
-    )
+    if task == "names":
+        return TokenTagger(encoder, len(TAGS), dropout)
+    if task == "answers":
+        return SpanReader(encoder, dropout)
+    return SequenceClassifier(encoder, len(MOODS if task == "mood" else LABELS), dropout, mean=True)
 
 
 def loss_of(task: str) -> Callable[[Tensor, Tensor], Tensor]:
@@ -355,7 +351,6 @@ def main() -> None:
     parser.add_argument("part", choices=("pretrain", "tasks"))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--steps", type=int, help="of pre-training, instead of the full number")
     parser.add_argument("--folder", default="work/reader_encoder", help="for checkpoints")
     parser.add_argument("--save", help="a folder for the pre-trained encoder")
     parser.add_argument("--encoder", default="data/checkpoints/lantern_reader_encoder")
