@@ -263,15 +263,48 @@ def lstm(text: Text, steps: int, rate: float, seed: int) -> dict[str, Any]:
     return row
 
 
+def by_rows(
+    options: argparse.Namespace,
+    part: str,
+    runs: dict[tuple[Any, int], Callable[[], Training]],
+    name: str,
+    points: int,
+) -> list[dict]:
+    """Runs by (what, seed), each kept when it ends: an interrupted study goes on where it was.
+
+    Their seconds are left out, so that they may run beside other work.
+    """
+    path = options.results.with_name(f"{options.results.stem}_{part}.jsonl")
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    found = [json.loads(line) for line in lines]
+    done = {(row[name], row["seed"]) for row in found}
+    for (what, seed), training in runs.items():
+        if (what, seed) in done:
+            continue
+        row = {name: what, **run(training(), text_of(V), seed, points)}
+        del row["seconds"]
+        row["stories"] = row["stories"][:2]
+        for point in row["curve"]:
+            del point["seconds"]
+        found.append(row)
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+    return found
+
+
 def sizes(options: argparse.Namespace, _: dict) -> list[dict]:
     """Widths at the laptop's depth, tokens and rates."""
-    found = []
-    for width in WIDTHS:
+
+    def training(width: int, seed: int) -> Training:
         preset = {**PRESETS["laptop"], "width": width, "heads": max(1, width // 32)}
-        for seed in range(options.seeds if width == PRESETS["laptop"]["width"] else 1):
-            row = run(build(preset, V, seed), text_of(V), seed, points=4)
-            found.append({"width": width, **row, "stories": row["stories"][:2]})
-    return found
+        return build(preset, V, seed)
+
+    runs = {
+        (width, seed): partial(training, width, seed)
+        for seed in range(options.seeds)
+        for width in WIDTHS
+    }
+    return by_rows(options, "sizes", runs, "width", 4)
 
 
 def vocabulary(options: argparse.Namespace, _: dict) -> list[dict]:
@@ -329,21 +362,28 @@ def renamed(text: Text, share: float, seed: int) -> Text:
 def copying(options: argparse.Namespace, _: dict) -> list[dict]:
     """Does a change make the model look back for names earlier? The laptop's preset otherwise."""
     text, preset = text_of(V), PRESETS["laptop"]
-    found = []
-    for seed in range(options.seeds):
-        trainings = {"none": build(preset, V, seed)}
-        trainings["the previous token embedded too"] = build(preset, V, seed, last_tokens=2)
-        trainings["tied output"] = build(preset, V, seed, tied=True)
-        B, T = preset["batch"], preset["length"]
+    B, T = preset["batch"], preset["length"]
+
+    def repeated(seed: int) -> Training:
         change = repeated_at_first(preset["steps"] // 10, seed)
-        repeated = Changed(TextWindows(text.train, B, T, seed), change)
-        trainings["a tenth of the steps on repeated tokens"] = build(preset, V, seed, repeated)
-        others = TextWindows(renamed(text, 0.5, seed).train, B, T, seed)
-        trainings["people renamed in half of the stories"] = build(preset, V, seed, others)
-        for name, training in trainings.items():
-            row = run(training, text, seed, points=3)
-            found.append({"change": name, **row, "stories": []})
-    return found
+        return build(preset, V, seed, Changed(TextWindows(text.train, B, T, seed), change))
+
+    def others(seed: int) -> Training:
+        return build(preset, V, seed, TextWindows(renamed(text, 0.5, seed).train, B, T, seed))
+
+    changes: dict[str, Callable[[int], Training]] = {
+        "none": lambda seed: build(preset, V, seed),
+        "the previous token embedded too": lambda seed: build(preset, V, seed, last_tokens=2),
+        "tied output": lambda seed: build(preset, V, seed, tied=True),
+        "a tenth of the steps on repeated tokens": repeated,
+        "people renamed in half of the stories": others,
+    }
+    runs = {
+        (name, seed): partial(make, seed)
+        for seed in range(options.seeds)
+        for name, make in changes.items()
+    }
+    return by_rows(options, "copying", runs, "change", 3)
 
 
 PARTS = {
