@@ -1,9 +1,10 @@
 """Instructions and answers from the annotations of the Reader, for a model that goes on with texts.
 
-Three tasks, each as one stream of text, a prompt and what should follow it:
+Each task is one stream of text, a prompt and what should follow it:
 
 - *words*: three words, then a story in which they occur;
-- *question*: a story and a question, then the answer;
+- *word*: one of the words, then a sentence in which it occurs;
+- *question*: a story, or the paragraph that answers, and a question, then the answer;
 - *statement*: a story and a statement, then yes, no or maybe.
 
 Radford et al. (2018), "Improving language understanding by generative pre-training", figure 1, puts
@@ -53,13 +54,43 @@ def to_tell(stories: Iterable[Story]) -> list[Instruction]:
     ]
 
 
-def to_answer(stories: Iterable[Story]) -> list[Instruction]:
-    """Two of each story: the story and a question; the answer is a piece of the story."""
+def to_write(stories: Iterable[Story]) -> list[Instruction]:
+    """Up to three of each story: a given word; the answer is the first sentence that holds it."""
     return [
-        Instruction("question", f"{story.text}\n\nQuestion: {question}\nAnswer:", f" {answer}")
+        Instruction("word", f"Word: {word}\n\n", sentence)
         for story in stories
-        for question, answer in story.questions
+        for word in story.words
+        for sentence in [next((s for s in sentences(story.text) if occurs(word, s)), "")]
+        if sentence
     ]
+
+
+def to_answer(stories: Iterable[Story], near: bool = False) -> list[Instruction]:
+    """Two of each story: the story and a question; the answer is a piece of the story.
+
+    Args:
+        stories: some.
+        near: instead of the story only one of its paragraphs; see ``near_answer``.
+    """
+    found = []
+    for story in stories:
+        for question, answer in story.questions:
+            text = near_answer(story, question, answer) if near else story.text
+            prompt = f"{text}\n\nQuestion: {question}\nAnswer:"
+            found.append(Instruction("question", prompt, f" {answer}"))
+    return found
+
+
+def near_answer(story: Story, question: str, answer: str) -> str:
+    """The paragraph of a story that holds an answer and shares most words with its question."""
+    asked = set(_words(question))
+    holding = [part for part in story.text.split("\n") if answer in part]
+    return max(holding, key=lambda part: len(asked & set(_words(part)))) if holding else story.text
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, each with its closing quotation mark."""
+    return re.findall(r"\S[^\n]*?(?:[.!?:][\"']*(?=\s|$)|(?=\n|$))", text)
 
 
 def to_judge(stories: Iterable[Story], without_story: bool = False) -> list[Instruction]:
@@ -85,6 +116,10 @@ def occurs(word: str, text: str) -> bool:
     forms = [word[:-1] if word[-1] in "ey" else word]
     forms += [form for verb, form in _FORMS if verb == word]
     return any(re.search(rf"\b{re.escape(form)}", text.lower()) for form in forms)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[a-z']+", text.lower())
 
 
 def words_used(words: Sequence[str], text: str) -> float:
