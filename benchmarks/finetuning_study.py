@@ -27,7 +27,7 @@ full one, counted by formula (notebook 13: a weight that is passed through costs
 forward, two for the gradient of what it reads, and two for its own gradient).
 
 "Whole stories" fine-tunes all weights for three words and a story, and for a story and a statement:
-does the model use what it is given? "Longer" trains the first task alone, ten times as long, once.
+does the model use what it is given? "Longer" trains the first task alone, eight times as long, once.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ from helpers.data.reader_instructions import (
     ANSWERS,
     Instruction,
     InstructionBatches,
+    InTurn,
     encoded,
     occurs,
     prompt_ids,
@@ -83,7 +84,7 @@ RESULTS = Path(__file__).parent / "results" / "finetuning.json"
 MAPS = ("query", "key", "value", "output", "up", "down")
 RANK, ALPHA, WIDTH = 8, 16, 35
 METHODS = ("full", "output", "adapters", "LoRA")
-STEPS, TUNING_STEPS, WARMUP = 240, 81, 10
+STEPS, TUNING_STEPS, WARMUP = 180, 60, 10
 BATCH = {"word": 32, "question": 12, "statement": 32}
 RATES = {
     "full": (3e-4, 1e-3, 3e-3),
@@ -92,9 +93,9 @@ RATES = {
     "LoRA": (1e-3, 3e-3, 1e-2),
 }
 SEEDS, TUNING_SEED = 3, 100
-ASKED, OLD_STORIES, OLD_TALES = 160, 60, 12  # of the test part
-WHOLE_STEPS, WHOLE_BATCH, WHOLE_RATE = 160, 8, 1e-3
-LONGER = 10
+ASKED, OLD_STORIES, OLD_TALES = 120, 40, 8  # of the test part
+WHOLE_STEPS, WHOLE_BATCH, WHOLE_RATE = 120, 8, 1e-3
+LONGER = 8
 
 
 @cache
@@ -131,17 +132,6 @@ def tasks(part: str) -> dict[str, list[Instruction]]:
         "question": to_answer(some, near=True),
         "statement": to_judge(some, without_story=True),
     }
-
-
-class InTurn:
-    """Numbered batches of several tasks, one task a step."""
-
-    def __init__(self, batches: Sequence[InstructionBatches]) -> None:
-        self.batches = list(batches)
-
-    def batch(self, step: int) -> tuple[Tensor, Tensor]:
-        number, task = divmod(step, len(self.batches))
-        return self.batches[task].batch(number)
 
 
 def training_batches(seed: int) -> InTurn:
@@ -461,7 +451,7 @@ def whole_stories() -> None:
 
 
 def longer() -> None:
-    """The first task alone, ten times its steps, all weights, once."""
+    """The first task alone, eight times its steps, all weights, once."""
     rate, steps = tuned("full"), LONGER * STEPS // 3
 
     def make() -> dict[str, Any]:

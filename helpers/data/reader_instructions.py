@@ -182,3 +182,15 @@ class InstructionBatches:
             some = [(inputs, torch.cat([inputs[1:], end])) for inputs, _ in some]
         inputs = pad_rows([row for row, _ in some], self.tokenizer.special_ids[END_OF_TEXT])
         return inputs, pad_rows([row for _, row in some], IGNORED)
+
+
+class InTurn:
+    """Numbered batches of several tasks, one task a step: 0, 1, 2, 0, 1, 2, ..."""
+
+    def __init__(self, batches: Sequence[InstructionBatches]) -> None:
+        self.batches = list(batches)
+
+    def batch(self, step: int) -> tuple[Tensor, Tensor]:
+        """The batch with the number 0, 1, 2, ...: inputs and targets, (B, T) each."""
+        number, task = divmod(step, len(self.batches))
+        return self.batches[task].batch(number)
