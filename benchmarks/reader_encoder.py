@@ -347,8 +347,7 @@ def tasks(options: argparse.Namespace) -> None:
                 for seed in range(options.seeds):
                     once(task, start, number, best, seed, "test", 1)
         if task == "mood":
-            for seed in range(options.seeds):
-                once(task, "scratch", None, best, seed, "test", CONTROL)
+            once(task, "scratch", None, best, 0, "test", CONTROL)
 
 
 def main() -> None:
