@@ -18,7 +18,7 @@ BOTH = see(15, "How much is the right side worth?")
 READS = see(15, "What an encoder reads")
 MASKING = see(15, "Masking")
 LOSS = see(15, "Train it against a known floor")
-FOUND = see(15, "More questions per token: ELECTRA")
+FOUND = see(15, "Optional: more questions per token, ELECTRA")
 
 
 def _fill_gap(before: Tensor, after: Tensor, B: Tensor) -> Tensor:
