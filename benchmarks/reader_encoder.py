@@ -68,7 +68,7 @@ RATES = (1e-3, 3e-3)
 TASKS = ("mood", "names", "inference", "answers")
 STEPS = {64: 100, 512: 150, None: 400}  # by stories with labels
 OF_TASK = {("names", 64): 120, ("names", 512): 120, ("names", None): 120, ("answers", None): 1200}
-CONTROL = 3  # so many times the steps, from scratch, with all labels of mood
+CONTROL = 3  # so many times the steps at the smaller rate, from scratch, all labels of mood
 TUNING_SEED = 100
 
 
@@ -347,7 +347,7 @@ def tasks(options: argparse.Namespace) -> None:
                 for seed in range(options.seeds):
                     once(task, start, number, best, seed, "test", 1)
         if task == "mood":
-            once(task, "scratch", None, best, 0, "test", CONTROL)
+            once(task, "scratch", None, min(RATES), 0, "test", CONTROL)
 
 
 def main() -> None:
