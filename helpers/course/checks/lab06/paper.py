@@ -12,7 +12,7 @@ from helpers.course.checks.lab06.common import MASKING, lab
 from helpers.course.checks.trial import Trial
 
 ROUNDED = 2e-3
-_SHARES = ((20, (60, 30, 10)), (25, (60, 20, 20)), (40, (50, 30, 20)), (20, (70, 20, 10)))
+_SHARES = ((20, (60, 30, 10)), (25, (60, 20, 20)), (40, (60, 25, 15)), (20, (70, 20, 10)))
 _MARKS = (
     ("red boat by pier", ("old red boat", "boat")),
     ("six good knots", ("knots", "six knots he tied")),

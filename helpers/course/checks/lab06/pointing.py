@@ -80,7 +80,7 @@ def SpanHead(trial: Trial) -> None:
         raw = ours.output(states)
         wanted = ours(states, tokens, segments, SEP)
     plain, inside = raw.transpose(1, 2), ((segments == 1) & (tokens != SEP))[:, None]
-    after = (tokens == SEP).cumsum(1)[:, None] == 1
+    after = (tokens == SEP).cumsum(1)[:, None] >= 1
     turn = "That is (B, T, 2): the two rows of logits come first, then the tokens; transpose(1, 2)."
     slips = [
         (raw, turn),
@@ -183,6 +183,8 @@ def _span_slips(logits: Tensor, limit: int) -> list[tuple[tuple[Tensor, Tensor],
     from_end = torch.where(within.T[alone[1]], starts, -math.inf).argmax(1)
     right = best(within)
     return [
+        (best((wide >= 0) & (wide < max(1, limit - 1))), "One token too few: j = i + limit - 1 is "
+         "still allowed."),
         (alone, "The two were chosen each by itself: then the end may stand before the beginning."),
         ((alone[0], from_start), "The best beginning was fixed first: another may have the "
          "larger sum."),
@@ -190,8 +192,6 @@ def _span_slips(logits: Tensor, limit: int) -> list[tuple[tuple[Tensor, Tensor],
         (best(wide >= 0), "These are longer than `limit` tokens."),
         (best((wide >= 0) & (wide <= limit)), "One token too many: from i to j there are j - i + 1 "
          "tokens."),
-        (best((wide >= 0) & (wide < max(1, limit - 1))), "One token too few: j = i + limit - 1 is "
-         "still allowed."),
         (best((wide > 0) & (wide < limit)), "An answer may be one token long: j = i is allowed."),
         (best(wide.abs() < limit), "The end must not stand before the beginning."),
         ((right[0], right[1] - right[0]), "The position of the last token is asked for, not how far"
@@ -213,7 +213,12 @@ def best_spans(trial: Trial) -> None:
     )
     pair = "Hand back two tensors of whole numbers, (B,) each: return first, last."
 
-    def try_on(rule: str, logits: Tensor, limit: int, given: str) -> None:
+    beyond = (
+        "Behind the end of a text no answer ends: fill up with -infinity. A 0 there is more than "
+    )
+    beyond += "a logit below 0."
+
+    def try_on(rule: str, logits: Tensor, limit: int, given: str, hint: str = hint) -> None:
         got = trial.call(logits, limit, given=given, hint=hint)
         fine = isinstance(got, tuple | list | Tensor) and len(got) == 2
         trial.holds(fine, "two things come back", NOTHING if got is None else pair, got=got)
@@ -232,14 +237,14 @@ def best_spans(trial: Trial) -> None:
         mine = torch.stack([part.long() for part in got])
         trial.equals(mine, torch.stack(wanted), rule, hint, slips=slips, given=given)
 
-    by_hand = torch.tensor([[[1.0, 4.0, 0.0, 2.0], [3.0, 0.0, -1.0, 2.0]]])
-    words = "starts [1, 4, 0, 2], ends [3, 0, -1, 2], limit = "
+    by_hand = torch.tensor([[[-2.0, 4.0, 0.0, 2.0, 0.0], [5.0, 0.0, -1.0, 2.0, 3.0]]])
+    words = "starts [-2, 4, 0, 2, 0], ends [5, 0, -1, 2, 3], limit = "
     try_on("by hand, at most 2 tokens", by_hand, 2, f"{words}2")
     try_on("by hand, at most 3 tokens", by_hand, 3, f"{words}3")
     try_on("by hand, one token", by_hand, 1, f"{words}1")
     try_on("a limit beyond the text", by_hand, 9, f"{words}9")
     below = -by_hand.abs() - 5
-    try_on("all logits below 0", below, 2, "the same, all made negative, limit = 2")
+    try_on("all logits below 0", below, 2, "the same, all made negative, limit = 2", beyond)
     for B, T, limit in ((5, 7, 3), (40, 12, 4), (6, 9, 2)):
         logits = trial.normal(B, 2, T)
         given = f"random logits {(B, 2, T)}, limit = {limit}"

@@ -164,6 +164,11 @@ def Repaired(trial: Trial) -> None:
                     given=where, got=alone)  # fmt: skip
         nan = "NaN: does a row of the mask hide everything? True = may attend."
         trial.holds(alone.isfinite().all(), "the logits are numbers", nan, given=where)
+        everyone = trial.run(mine, tokens, given=where)
+        opposite = block_by(ours, tokens, tokens == ours.pad)
+        meaning = "The mask of a block says who may be attended to: True where a token is no [PAD]."
+        trial.holds(not torch.allclose(everyone, opposite), "True = may attend", meaning,
+                    given=where)  # fmt: skip
         moved = not torch.allclose(alone, beside[:, :9], atol=1e-8)
     loss, after, reached = _asked(trial, mine, tokens, seed, where)
     changed = not torch.equal(after, tokens)
@@ -188,10 +193,6 @@ def _same(
         got = trial.run(mine, tokens, given=where)
         wanted = ours(tokens)
         real = tokens != ours.pad
-        opposite = [block_by(ours, tokens, ~real)]
-        trial.holds(not any(torch.allclose(got, x) for x in opposite), "True = may attend",
-                    "The mask of a block says who may be attended to: True where a token is no "
-                    "[PAD].", given=where)  # fmt: skip
         trial.equals(got[real], wanted[real], "the logits are those of Broken without its fault",
                      CHANGED + "The mask has the shape (B, 1, 1, T), and all blocks get it.",
                      given=where)  # fmt: skip
