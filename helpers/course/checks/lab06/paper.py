@@ -16,7 +16,7 @@ _SHARES = ((20, (60, 30, 10)), (25, (60, 20, 20)), (40, (60, 25, 15)), (20, (70,
 _MARKS = (
     ("red boat by pier", ("old red boat", "boat")),
     ("six good knots", ("knots", "six knots he tied")),
-    ("wet net and rope", ("net", "wet net with rope")),
+    ("wet net and rope", ("net", "wet net with old rope")),
     ("bread from mill", ("bread", "warm bread from old mill")),
 )
 
