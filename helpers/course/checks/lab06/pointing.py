@@ -237,8 +237,8 @@ def best_spans(trial: Trial) -> None:
         mine = torch.stack([part.long() for part in got])
         trial.equals(mine, torch.stack(wanted), rule, hint, slips=slips, given=given)
 
-    by_hand = torch.tensor([[[-2.0, 4.0, 0.0, 2.0, 0.0], [5.0, 0.0, -1.0, 2.0, 3.0]]])
-    words = "starts [-2, 4, 0, 2, 0], ends [5, 0, -1, 2, 3], limit = "
+    by_hand = torch.tensor([[[-2.0, 4.0, 0.0, 2.0, 0.0], [5.0, -1.0, 0.0, 2.0, 3.0]]])
+    words = "starts [-2, 4, 0, 2, 0], ends [5, -1, 0, 2, 3], limit = "
     try_on("by hand, at most 2 tokens", by_hand, 2, f"{words}2")
     try_on("by hand, at most 3 tokens", by_hand, 3, f"{words}3")
     try_on("by hand, one token", by_hand, 1, f"{words}1")
