@@ -163,7 +163,8 @@ def with_teacher(
     """Targets that hold the tokens and the teacher's logits."""
     for tokens, targets in stream:
         with torch.no_grad():
-            yield tokens, Targets(targets, teacher(tokens))
+            said = teacher(tokens)
+        yield tokens, Targets(targets, said)
 
 
 class Targets(tuple):

@@ -12,10 +12,12 @@ behind ``helpers.models.attention.attend`` do the same in fast memory.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
 
 
 class Running(NamedTuple):
@@ -94,3 +96,22 @@ def attend_by_blocks(
 def plain_attend(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """The same with all scores at once, (..., T, S) of them: what blocks are compared with."""
     return (q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])).softmax(-1) @ v
+
+
+def largest_tensor(run: Callable[[], Any]) -> int:
+    """How many numbers the largest tensor has that is made while ``run`` runs."""
+    with _Watching() as watched:
+        run()
+    return watched.numbers
+
+
+class _Watching(TorchDispatchMode):
+    def __init__(self) -> None:
+        super().__init__()
+        self.numbers = 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        made = function(*args, **(kwargs or {}))
+        if isinstance(made, Tensor):
+            self.numbers = max(self.numbers, made.numel())
+        return made

@@ -118,6 +118,11 @@ class QuantizedLinear(nn.Module):
         """The matrix as it is kept."""
         return Quantized(self.codes, self.scales, self.bits)
 
+    @property
+    def weight(self) -> Tensor:
+        """The matrix that is multiplied by, made anew at each call, (O, I)."""
+        return self.quantized.dequantized()
+
     def forward(self, x: Tensor) -> Tensor:
         if self._one_scale and x.dtype == torch.bfloat16 and has_int8_kernel(x.device):
             y = torch._weight_int8pack_mm(
@@ -125,7 +130,7 @@ class QuantizedLinear(nn.Module):
             )
             y = y.reshape(*x.shape[:-1], -1)
             return y if self.bias is None else y + self.bias
-        return F.linear(x, self.quantized.dequantized().to(x.dtype), self.bias)
+        return F.linear(x, self.weight.to(x.dtype), self.bias)
 
 
 def has_int8_kernel(device: torch.device | str = "cpu") -> bool:

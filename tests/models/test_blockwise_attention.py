@@ -5,9 +5,13 @@ import math
 import pytest
 import torch
 from torch.nn import functional as F
-from torch.utils._python_dispatch import TorchDispatchMode
 
-from helpers.models.blockwise_attention import add_block, attend_by_blocks, plain_attend
+from helpers.models.blockwise_attention import (
+    add_block,
+    attend_by_blocks,
+    largest_tensor,
+    plain_attend,
+)
 
 
 def heads(T: int, S: int, seed: int = 0) -> list[torch.Tensor]:
@@ -48,29 +52,11 @@ def test_a_block_that_nothing_may_be_seen_of_changes_nothing() -> None:
     assert float(seen.output) == 3.0
 
 
-class Largest(TorchDispatchMode):
-    """How many numbers the largest tensor has that is made inside."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.numbers = 0
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        made = function(*args, **(kwargs or {}))
-        if isinstance(made, torch.Tensor):
-            self.numbers = max(self.numbers, made.numel())
-        return made
-
-
 def test_memory_does_not_grow_with_the_square() -> None:
     for T in (64, 256):
         q, k, v = (x[0, 0] for x in heads(T, T))
-        with Largest() as plain:
-            plain_attend(q, k, v)
-        with Largest() as blocks:
-            attend_by_blocks(q, k, v, 16)
-        assert plain.numbers == T * T
-        assert blocks.numbers <= max(16 * 16, 8 * T)
+        assert largest_tensor(lambda: plain_attend(q, k, v)) == T * T
+        assert largest_tensor(lambda: attend_by_blocks(q, k, v, 16)) <= max(16 * 16, 8 * T)
 
 
 def test_errors() -> None:

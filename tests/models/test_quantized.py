@@ -101,6 +101,18 @@ def test_a_model_is_copied_and_weighs_less() -> None:
     assert not torch.equal(rounded.embedding.weight, model.embedding.weight)
 
 
+def test_an_output_of_its_own_is_quantised_too() -> None:
+    torch.manual_seed(0)
+    model = GPT(GPTConfig.modern(16, n_layers=1, n_heads=2, d_model=32, max_length=8)).double()
+    nn.init.normal_(model.output.weight)
+    tokens = torch.arange(8)[None]
+    small = quantize_model(model, 4, 16)
+    with torch.no_grad():
+        assert not torch.allclose(small(tokens), model(tokens))
+        model.output.weight.copy_(quantize(model.output.weight, 4, 16).dequantized())
+        assert torch.allclose(small(tokens), model(tokens))  # the blocks write nothing yet
+
+
 def test_errors_say_what_is_expected() -> None:
     with pytest.raises(ValueError, match="divides the 12"):
         quantize(torch.ones(2, 12), 4, 5)
