@@ -56,7 +56,7 @@ REPEATED, REPEATED_WIDTH, REPEATED_STEPS = (60, 120, 240), 64, 480
 READER = {"layers": 2, "length": 128, "batch": 16, "widths": (16, 32, 64)}
 READER_STEPS = (75, 150, 300)
 TAUGHT = {"width": 32, "text": 60, "steps": 480, "teacher": (96, 480)}
-PUPIL = {"layers": 2, "heads": 2, "width": 64, "length": 128, "batch": 8, "steps": 250}
+PUPIL = {"layers": 2, "heads": 2, "width": 64, "length": 128, "batch": 8, "steps": 150}
 MIX, TEMPERATURE = 0.5, 2.0  # of the distillation loss
 TUNING_SEED = 1000
 
@@ -254,7 +254,7 @@ def pupils(done: Runs, seeds: int, known: Known) -> None:
     tokenizer = BPETokenizer.load(SHIPPED / "tokenizer.json")
     corpus = corpora.lantern_stories()
     text = tokenizer.encode(corpus.train, special=True)
-    held_out = tokenizer.encode(corpus.validation, special=True)[:60_001]
+    held_out = tokenizer.encode(corpus.validation, special=True)[:20_001]
     raw = corpora.without_marks(tokenizer.decode(held_out[1:]))
     teacher = teacher.float().eval()
     length, size, steps = PUPIL["length"], PUPIL["batch"], PUPIL["steps"]

@@ -49,7 +49,7 @@ def fit_scaling(N: Any, D: Any, loss: Any, floor: float | None = None) -> Scalin
         )
     alphas = betas = _EXPONENTS
     for _ in range(4):
-        error, found, alpha, beta = _best(N, D, above, alphas, betas, free=floor is None)
+        found, alpha, beta = _best(N, D, above, alphas, betas, free=floor is None)
         alphas, betas = _around(alphas, alpha), _around(betas, beta)
     limit = float(found[0]) if floor is None else floor
     return ScalingLaw(limit, float(found[-2]), float(alpha), float(found[-1]), float(beta))
@@ -57,8 +57,8 @@ def fit_scaling(N: Any, D: Any, loss: Any, floor: float | None = None) -> Scalin
 
 def _best(
     N: Tensor, D: Tensor, above: Tensor, alphas: Tensor, betas: Tensor, *, free: bool
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The least error on a grid of exponents, with its coefficients and exponents."""
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The coefficients and exponents with the least error on a grid of exponents."""
     alpha, beta = (x.flatten() for x in torch.meshgrid(alphas, betas, indexing="ij"))
     # Scaled to one at their means, so that the linear problem is well conditioned.
     n = (N / N.log().mean().exp()) ** -alpha[:, None]
@@ -77,10 +77,10 @@ def _best(
             whole = torch.zeros(len(parts), dtype=X.dtype)
             whole[list(keep)] = c[i]
             best = error[i], whole, alpha[i], beta[i]
-    error, found, a, b = best
+    _, found, a, b = best
     found[-2] *= N.log().mean().exp() ** a
     found[-1] *= D.log().mean().exp() ** b
-    return error, found, a, b
+    return found, a, b
 
 
 def _subsets(n: int) -> list[list[int]]:

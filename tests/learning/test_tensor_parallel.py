@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from helpers.learning.tensor_parallel import D, HIDDEN, N, partial_feed_forward, share_of
+from helpers.learning.tensor_parallel import HIDDEN, D, N, partial_feed_forward, share_of
 
 
 @pytest.mark.parametrize("world", [1, 2, 4])

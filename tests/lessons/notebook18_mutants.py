@@ -4,7 +4,7 @@ from tests.labs.mutation import Mutant, Rewrite
 
 MUTANTS = [
     # layer_flops
-    Mutant("layer_flops", "one for both", "2 * matrices", "matrices", "2 m n p"),
+    Mutant("layer_flops", "one for both", "2 * matrices", "matrices", "as two operations"),
     Mutant("layer_flops", "no square", " + 4 * T**2 * D", "", "T queries meet T keys"),
     Mutant("layer_flops", "no matrices", "8 * T * D**2 + ", "", "four matrices"),
     Mutant("layer_flops", "scores alone", "4 * T**2", "2 * T**2", "Both count"),
@@ -60,7 +60,7 @@ MUTANTS = [
     Mutant("quantize_rows", "cut off", ".round()", ".trunc()", "cuts off"),
     Mutant("quantize_rows", "downwards", ".round()", ".floor()", "always goes down"),
     Mutant("quantize_rows", "floats", ".to(torch.int8)", "", "torch.int8"),
-    Mutant("quantize_rows", "long", "torch.int8", "torch.long", "torch.int8"),
+    Mutant("quantize_rows", "long", ".to(torch.int8)", ".long()", "torch.int8"),
     Mutant("quantize_rows", "flat scales", "int8), scales", "int8), scales[:, 0]", "(O, 1)"),
     Mutant(
         "quantize_rows", "the other order", "return (W / scales).round().to(torch.int8), scales",
@@ -70,12 +70,14 @@ MUTANTS = [
     Mutant("quantize_rows", "codes alone", "int8), scales", "int8)", "codes and scales"),
     # add_block
     Mutant(
-        "add_block", "nothing put right", "keep * l + weights.sum(), keep * o",
-        "l + weights.sum(), o", "belongs to the old largest",
+        "add_block", "nothing put right", "keep * total + weights.sum(), keep * o",
+        "total + weights.sum(), o", "belongs to the old largest",
     ),
     Mutant("add_block", "only l", "keep * o", "o", "o has to be put right"),
-    Mutant("add_block", "only o", "keep * l", "l", "l has to be put right"),
-    Mutant("add_block", "the other way", "torch.exp(m - new)", "torch.exp(new - m)", "never larger"),
+    Mutant("add_block", "only o", "keep * total", "total", "l has to be put right"),
+    Mutant(
+        "add_block", "the other way", "torch.exp(m - new)", "torch.exp(new - m)", "never larger"
+    ),
     Mutant("add_block", "no shift", "torch.exp(scores - new)", "torch.exp(scores)", "Subtract the"),
     Mutant("add_block", "old shift", "torch.exp(scores - new)", "torch.exp(scores - m)", "*new*"),
     Mutant(
@@ -87,8 +89,9 @@ MUTANTS = [
         "the maximum of both",
     ),
     Mutant(
-        "add_block", "divided", "return new, keep * l + weights.sum(), keep * o + weights @ V",
-        "l = keep * l + weights.sum()\n    return new, l, (keep * o + weights @ V) / l",
+        "add_block", "divided", "return new, keep * total + weights.sum(), keep * o + weights @ V",
+        "total = keep * total + weights.sum()\n"
+        "    return new, total, (keep * o + weights @ V) / total",
         "Nothing is divided yet",
     ),
     # route
@@ -100,9 +103,11 @@ MUTANTS = [
         "route", "not to one", "best.softmax(dim=-1), chosen",
         "logits.softmax(dim=-1).gather(-1, chosen), chosen", "do not sum to 1",
     ),
-    Mutant("route", "over tokens", "best.softmax(dim=-1)", "best.softmax(dim=0)", "weights of its own"),
+    Mutant(
+        "route", "over tokens", "best.softmax(dim=-1)", "best.softmax(dim=0)", "weights of its own"
+    ),
     Mutant("route", "logits", "best.softmax(dim=-1)", "best", "logits themselves"),
-    Mutant("route", "the worst", "topk(k, dim=-1)", "topk(k, dim=-1, largest=False)", "k largest"),
+    Mutant("route", "the worst", "topk(k, dim=-1)", "topk(k, dim=-1, largest=False)", "*largest*"),
     Mutant("route", "equal", "best.softmax(dim=-1)", "torch.full_like(best, 1 / k)", "router's"),
     Mutant(
         "route", "the other order", "best.softmax(dim=-1), chosen", "chosen, best.softmax(dim=-1)",
@@ -175,12 +180,12 @@ REWRITES = [
     Rewrite(
         "add_block",
         "score by score",
-        """def add_block(m, l, o, scores, V):
+        """def add_block(m, total, o, scores, V):
     for s, v in zip(scores, V):
         new = torch.maximum(m, s)
         keep, w = torch.exp(m - new), torch.exp(s - new)
-        m, l, o = new, keep * l + w, keep * o + w * v
-    return m, l, o
+        m, total, o = new, keep * total + w, keep * o + w * v
+    return m, total, o
 """,
     ),
     Rewrite(
