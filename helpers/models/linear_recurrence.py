@@ -2,8 +2,8 @@
 
 Two steps in a row are again such a step: (a, b) and then (c, d) give (c a, c b + d). This operation
 is associative, so all T states can be had in about log2(T) rounds, each of which works on all
-positions at once, instead of T steps one after another. A recurrent network whose step is non-
-linear, such as notebook 05's, cannot be computed so.
+positions at once, instead of T steps one after another. A recurrent network
+with a non-linearity in its step, such as Elman's, cannot be computed so.
 
 Shape letters: B batch, T time steps, D d_model, N numbers of state for each channel.
 """
