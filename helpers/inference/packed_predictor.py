@@ -10,7 +10,6 @@ outputs of a product.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 
 import torch
 from torch import Tensor, nn
@@ -21,8 +20,8 @@ from helpers.models.attention_kernels import attend_with_one_query
 from helpers.models.blocks import GatedFeedForward, PreNormBlock
 from helpers.models.gpt import GPT, GPTState
 from helpers.models.kv_cache import LayerCache
+from helpers.models.quantized import has_int8_kernel, quantize, times_int8
 
-_MULTIPLE = 32  # of inputs, for the product with int8
 WEIGHTS = ("float32", "bfloat16", "int8")
 Norm = Callable[[Tensor], Tensor]
 
@@ -52,7 +51,7 @@ class PackedPredictor(CachedPredictor):
         super().__init__(model, bos, window)
         if weights not in WEIGHTS:
             raise ValueError(f"weights is {weights!r}; expected one of {', '.join(WEIGHTS)}.")
-        if weights == "int8" and not _multiplies_int8():
+        if weights == "int8" and not has_int8_kernel():
             raise ValueError(
                 "This PyTorch has no product with int8 weights for this processor: take "
                 'weights="bfloat16".'
@@ -130,13 +129,9 @@ class _Product:
     def __init__(self, weight: Tensor, bias: Tensor | None, weights: str) -> None:
         self.bias = None if bias is None else bias.detach().clone()
         weight = weight.detach()
-        self.missing = -weight.shape[1] % _MULTIPLE if weights == "int8" else 0
         if weights == "int8":
-            scale = weight.abs().amax(1).clamp(min=1e-30) / 127  # (O,)
-            self.scale = scale.bfloat16()
-            # Divided by what the product multiplies with, the rounded scale.
-            whole = (weight / self.scale.float()[:, None]).round().clamp(-127, 127)
-            self.weight = F.pad(whole, (0, self.missing)).to(torch.int8)
+            made = quantize(weight)
+            self.weight, self.scale = made.codes, made.scales[:, 0].bfloat16()
         else:
             self.weight = weight.to(getattr(torch, weights), copy=True)
         self.kind = weights
@@ -147,31 +142,8 @@ class _Product:
         if self.kind == "bfloat16":
             y = F.linear(x.bfloat16(), self.weight).float()
         else:
-            x = F.pad(x, (0, self.missing)) if self.missing else x
-            y = _times_int8(x.bfloat16(), self.weight, self.scale).float()
+            y = times_int8(x.bfloat16(), self.weight, self.scale).float()
         return y if self.bias is None else y + self.bias
-
-
-def _times_int8(x: Tensor, weight: Tensor, scale: Tensor) -> Tensor:
-    """x (1, I) in bfloat16, int8 weights (O, I), scales (O,): (1, O), I a multiple of 32.
-
-    PyTorch's own product, which has no public name yet, and which reads beyond the row's end if I
-    is no multiple of 16.
-    """
-    return torch._weight_int8pack_mm(x, weight, scale)
-
-
-@cache
-def _multiplies_int8() -> bool:
-    """Whether this PyTorch has the product for this processor, and computes it rightly."""
-    whole = torch.arange(40 * 64).view(40, 64) % 255 - 127
-    x, scale = torch.arange(64)[None] / 64 - 0.5, torch.arange(1, 41) / 32
-    expected = (x @ whole.float().T) * scale
-    try:
-        found = _times_int8(x.bfloat16(), whole.to(torch.int8), scale.bfloat16()).float()
-    except (AttributeError, NotImplementedError, RuntimeError):
-        return False
-    return bool((found - expected).abs().max() < 0.02 * expected.abs().max())
 
 
 def _behind(

@@ -68,7 +68,7 @@ def test_the_product_in_int8_is_that_of_the_rounded_matrix_at_every_width(inputs
     x = torch.randn(1, inputs, generator=generator).bfloat16().float()
     scale = product.scale.float()[:, None]
     rounded = product.weight[:, :inputs].float() * scale
-    assert ((rounded - W).abs() <= 0.51 * scale + 0.005 * W.abs()).all()
+    assert ((rounded - W).abs() <= 0.51 * scale + 0.005 * W.abs()).all()  # scales in bfloat16
     exact = x @ rounded.T + b
     assert (product(x) - exact).abs().max() < 0.01 * max(1.0, (x.abs() @ W.abs().T).max())
     assert torch.equal(rounded[0] == 0, W[0].abs() < 0.5 * scale[0])
@@ -104,6 +104,6 @@ def test_what_cannot_be_packed_is_told(monkeypatch):
         PackedPredictor(make("gpt2"), BOS, weights="int4")
     with pytest.raises(ValueError, match=r"torch.bfloat16; pack it in float32"):
         PackedPredictor(make("gpt2").bfloat16(), BOS)
-    monkeypatch.setattr(packed_predictor, "_multiplies_int8", lambda: False)
+    monkeypatch.setattr(packed_predictor, "has_int8_kernel", lambda: False)
     with pytest.raises(ValueError, match="no product with int8 weights"):
         PackedPredictor(make("gpt2"), BOS, weights="int8")

@@ -299,7 +299,7 @@ def batch_of(trial: Trial) -> None:
                 given=f"8 texts, B = {B}, seed {seed}, steps 0 and 1", got=exact)  # fmt: skip
     long = "Go to the step at once, with divmod(step, N // B): no loop over earlier steps."
     try:
-        world.batch(3_000_001, B, seed, seconds=5.0)
+        world.batch(3_000_000_001, B, seed, seconds=5.0)
     except Complaint as wrong:
         wrong.hint = long if wrong.rule.startswith("it comes to an end") else wrong.hint
         raise
