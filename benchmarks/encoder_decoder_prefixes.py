@@ -26,6 +26,7 @@ import json
 import os
 import platform
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -172,13 +173,40 @@ def trained(mix: str, prefixes: Sequence[str], rate: float, seed: int) -> dict:
 
 
 def baseline() -> dict:
-    """Words of other test sentences in the holes."""
+    """What fills the holes without a network: the word of another test sentence, the commonest word
+    of the language, and the commonest word between the same two neighbours."""
     cut = tasks(sentences().test[:TESTED], MIXES[0], seed=2)["restore:"]
-    others = [*cut[1:], cut[0]]
-    both = list(zip(cut, others, strict=True))
+    holes = [(row.french[1:], row.english[1]) for row in cut]  # a source, and the word that is cut
+    around: dict[tuple, Counter] = {}
+    alone: list[Counter] = [Counter(), Counter()]  # English, French
+    for pair in sentences().training:
+        for side, words in enumerate((pair.english, pair.french)):
+            padded = ("", *words)
+            for before, word, behind in zip(padded, words, words[1:], strict=False):
+                around.setdefault((side, before, behind), Counter())[word] += 1
+                alone[side][word] += 1
+
+    def side_of(source: Words) -> int:
+        return int(sum(w in alone[1] for w in source) > sum(w in alone[0] for w in source))
+
+    def between(source: Words) -> str:
+        hole, side = source.index(MARKS[0]), side_of(source)
+        known = around.get((side, ("", *source)[hole], source[hole + 1]), alone[side])
+        return known.most_common(1)[0][0]
+
+    fillers = {
+        "another sentence's word": [word for _, word in [*holes[1:], holes[0]]],
+        "the commonest word": [alone[side_of(s)].most_common(1)[0][0] for s, _ in holes],
+        "the commonest between the neighbours": [between(source) for source, _ in holes],
+    }
     return {
-        "the word": share([a.english == b.english for a, b in both]),
-        "fits": share([fits(a.french[1:], b.english) for a, b in both]),
+        name: {
+            "the word": share([a == word for a, (_, word) in zip(words, holes, strict=True)]),
+            "fits": share(
+                [fits(s, (MARKS[0], a, MARKS[1])) for a, (s, _) in zip(words, holes, strict=True)]
+            ),
+        }
+        for name, words in fillers.items()
     }
 
 
