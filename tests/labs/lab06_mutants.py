@@ -12,6 +12,14 @@ _C = "c = sum((Counter(mine) & Counter(theirs)).values())"
 _LOSS = "F.cross_entropy(logits.flatten(0, 1), spans.flatten())"
 _FIRST = "first = torch.where(begins, places, 0).cummax(-1).values  # where the token's word begins"
 _SCORE = "known[w] / (self.occurs[w] + 10)"
+_TABLES = "self.answers, self.occurs = defaultdict(Counter), Counter()"
+_COUNTS_LATER = (
+    "\n        self.answers = defaultdict(Counter)\n"
+    "        class Occurs(Counter):\n            def __init__(self, count):\n"
+    "                super().__init__()\n                self.count = count\n"
+    "            def __getitem__(self, w):\n                return self.count(w)\n"
+    "        self.occurs = Occurs("
+)
 
 MUTANTS = [
     # by_hand
@@ -158,7 +166,9 @@ MUTANTS = [
         "before anything was hidden",
     ),
     Mutant("hide_words", "0 for no target", "tokens, -100)", "tokens, 0)", "no target is -100"),
-    Mutant("hide_words", "15 % whatever is asked", "< share)", "< 0.15)", "random rows"),
+    Mutant(
+        "hide_words", "15 % whatever is asked", "< share)", "< 0.15)", "only where it is left out"
+    ),
     Mutant(
         "hide_words",
         "the wrong way round",
@@ -198,6 +208,37 @@ MUTANTS = [
         "changed in place",
     ),
     Mutant("hide_words", "places on the CPU", ", device=tokens.device)", ")", "device=x.device"),
+    Mutant(
+        "hide_words",
+        "no random tokens",
+        "torch.where(chosen & (what >= 0.8) & (what < 0.9), random, inputs)",
+        "torch.where(chosen & (what >= 0.8) & (what < 0.9), tokens, inputs)",
+        "the token in `random`",
+    ),
+    Mutant(
+        "hide_words",
+        "random tokens of one's own",
+        "(what < 0.9), random, inputs)",
+        "(what < 0.9), random.flip(-1), inputs)",
+        "the token in `random`",
+    ),
+    Mutant("hide_words", "up to the share", "< share)", "<= share)", "no longer below"),
+    Mutant(
+        "hide_words",
+        "up to 0.9",
+        "(what >= 0.8) & (what < 0.9)",
+        "(what >= 0.8) & (what <= 0.9)",
+        "no longer below",
+    ),
+    Mutant(
+        "hide_words",
+        "[MASK] up to 0.8",
+        "inputs = torch.where(chosen & (what < 0.8), mask, tokens)\n"
+        "    inputs = torch.where(chosen & (what >= 0.8)",
+        "inputs = torch.where(chosen & (what <= 0.8), mask, tokens)\n"
+        "    inputs = torch.where(chosen & (what > 0.8)",
+        "no longer below",
+    ),
     # batch_of
     Mutant(
         "batch_of",
@@ -331,6 +372,113 @@ MUTANTS = [
         "    for _ in range(number):\n        torch.randperm(len(texts), generator=of_pass)",
         "no loop over earlier",
     ),
+    Mutant(
+        "batch_of",
+        "seed times a thousand, masks",
+        _OF_STEP,
+        "of_step = torch.Generator().manual_seed(seed * 1000 + step)",
+        "share a mask",
+    ),
+    Mutant(
+        "batch_of",
+        "seed times a hundred, masks",
+        _OF_STEP,
+        "of_step = torch.Generator().manual_seed(seed * 100 + step)",
+        "share a mask",
+    ),
+    Mutant(
+        "batch_of",
+        "seed times N, masks",
+        _OF_STEP,
+        "of_step = torch.Generator().manual_seed(seed * len(texts) + step)",
+        "share a mask",
+    ),
+    Mutant(
+        "batch_of",
+        "seed times an odd small number, masks",
+        _OF_STEP,
+        "of_step = torch.Generator().manual_seed(seed * 12347 + 3 * step)",
+        "share a mask",
+    ),
+    Mutant(
+        "batch_of",
+        "seed times step",
+        _OF_STEP,
+        "of_step = torch.Generator().manual_seed((seed + 1) * (step + 1))",
+        "share a mask",
+    ),
+    Mutant(
+        "batch_of",
+        "nothing of seed 0",
+        _OF_STEP,
+        "of_step = torch.Generator().manual_seed(seed * (step + 1))",
+        "share a mask",
+    ),
+    Mutant(
+        "batch_of",
+        "seed times a thousand, orders",
+        _OF_PASS,
+        "of_pass = torch.Generator().manual_seed(seed * 1000 + number)",
+        "share an order",
+    ),
+    Mutant(
+        "batch_of",
+        "seed times N, orders",
+        _OF_PASS,
+        "of_pass = torch.Generator().manual_seed(seed * len(texts) + number)",
+        "share an order",
+    ),
+    Mutant(
+        "batch_of",
+        "seed times pass",
+        _OF_PASS,
+        "of_pass = torch.Generator().manual_seed((seed + 1) * (number + 1))",
+        "share an order",
+    ),
+    Mutant(
+        "batch_of",
+        "orders of seed 0",
+        _OF_PASS,
+        "of_pass = torch.Generator().manual_seed(seed * (number + 1))",
+        "share an order",
+    ),
+    Mutant(
+        "batch_of",
+        "beyond the 32 bits, masks",
+        _OF_STEP,
+        "of_step = torch.Generator().manual_seed(2**32 * seed + step)",
+        "32 bits",
+    ),
+    Mutant(
+        "batch_of",
+        "beyond the 32 bits, orders",
+        _OF_PASS,
+        "of_pass = torch.Generator().manual_seed(2**40 * seed + number)",
+        "32 bits",
+    ),
+    Mutant(
+        "batch_of",
+        "the hash of a text",
+        _OF_STEP,
+        "of_step = torch.Generator().manual_seed(hash((seed, 'mask', step)) % 2**63)",
+        "each start of Python",
+    ),
+    Mutant(
+        "batch_of",
+        "an order by the hash of a text",
+        _OF_PASS,
+        "of_pass = torch.Generator().manual_seed(hash(f'{seed} {number}') % 2**63)",
+        "each start of Python",
+    ),
+    Mutant(
+        "batch_of",
+        "all batches up to it",
+        "    return hide(texts[order[place * B : (place + 1) * B]], of_step)",
+        "    out = None\n    for s in range(step + 1):\n"
+        "        of_step = torch.Generator().manual_seed(10**9 * seed + 2 * s + 1)\n"
+        "        out = hide(texts[order[place * B : (place + 1) * B]], of_step)\n    return out",
+        "calls hide once",
+    ),
     # SpanHead
     Mutant("SpanHead", "not exchanged", ".transpose(1, 2)  # (B, 2, T)", "", "shape"),
     Mutant(
@@ -449,6 +597,35 @@ MUTANTS = [
         "inside = (segments == 1)",
         "inside = (torch.arange(tokens.shape[1]) >= 0) & (segments == 1)",
         "device=x.device",
+    ),
+    Mutant(
+        "SpanHead",
+        "a large negative number",
+        "~inside[:, None], -math.inf)",
+        "~inside[:, None], -1e9)",
+        "-infinity itself",
+    ),
+    Mutant(
+        "SpanHead",
+        "zero times infinity outside",
+        "return logits.masked_fill(~inside[:, None], -math.inf)",
+        "return logits + ~inside[:, None] * -math.inf",
+        "0 times infinity",
+    ),
+    Mutant(
+        "SpanHead",
+        "another head",
+        "logits = self.output(states)",
+        "logits = self.output(states).tanh()",
+        "nothing else is done",
+    ),
+    Mutant(
+        "SpanHead",
+        "[SEP] by position",
+        "(segments == 1) & (tokens != sep)",
+        "(segments == 1) & (torch.arange(tokens.shape[1], device=tokens.device) < "
+        "tokens.shape[1] - 1)",
+        "not by their positions",
     ),
     # best_spans
     Mutant(
@@ -599,6 +776,33 @@ MUTANTS = [
         "    best = torch.tensor(best)",
         "the tokens or the texts",
     ),
+    Mutant(
+        "best_spans",
+        "the shortest of equals",
+        _NEAR + "\n    " + _BEST + "\n    " + _SPLIT + "\n    return first, first + further",
+        "T = starts.shape[1]\n    best, first = (starts + ends).max(-1)\n    last = first\n"
+        "    for n in range(1, min(limit, T)):\n"
+        "        m, i = (starts[:, : T - n] + ends[:, n:]).max(-1)\n"
+        "        better = m > best\n        best = torch.where(better, m, best)\n"
+        "        first = torch.where(better, i, first)\n"
+        "        last = torch.where(better, i + n, last)\n    return first, last",
+        "before the shortest",
+    ),
+    Mutant(
+        "best_spans",
+        "lengths beyond the text",
+        _NEAR + "\n    " + _BEST + "\n    " + _SPLIT + "\n    return first, first + further",
+        "T = starts.shape[1]\n    best = starts + ends\n"
+        "    further = torch.zeros_like(best).long()\n"
+        "    for n in range(1, limit):\n"
+        "        m = starts[:, : T - n] + ends[:, n:]\n"
+        "        better = m > best[:, : T - n]\n"
+        "        best[:, : T - n] = torch.where(better, m, best[:, : T - n])\n"
+        "        further[:, : T - n] = torch.where(better, n, further[:, : T - n])\n"
+        "    first = best.argmax(-1)\n"
+        "    return first, first + further.gather(1, first[:, None])[:, 0]",
+        "larger than the text",
+    ),
     # marks
     Mutant(
         "marks",
@@ -703,6 +907,13 @@ MUTANTS = [
         "    for truth in [' '.join(truths)]:\n",
         "each truth by itself",
     ),
+    Mutant(
+        "marks",
+        "EM from F1",
+        "return float(em), max(f1)",
+        "return float(max(f1) == 1), max(f1)",
+        "in another order",
+    ),
     # AnswerTable
     Mutant(
         "AnswerTable",
@@ -796,6 +1007,39 @@ MUTANTS = [
         "        max(",
         "ends without return",
     ),
+    Mutant(
+        "AnswerTable",
+        "letters for words",
+        _TABLES,
+        "kept = ' | '.join(normalized(p) for _, p, _ in questions)"
+        + _COUNTS_LATER
+        + "lambda w: kept.count(w))",
+        "counted as words",
+    ),
+    Mutant(
+        "AnswerTable",
+        "counts anew for each answer",
+        _TABLES,
+        "kept = [p for _, p, _ in questions]"
+        + _COUNTS_LATER
+        + "lambda w: sum(pieces(p).count(w) for p in kept))",
+        "counted once, in __init__",
+    ),
+    Mutant(
+        "AnswerTable",
+        "different passages alone",
+        "            self.occurs.update(pieces(passage))",
+        "            if passage not in self.__dict__.setdefault('seen', set()):\n"
+        "                self.occurs.update(pieces(passage))\n            self.seen.add(passage)",
+        "counts twice",
+    ),
+    Mutant(
+        "AnswerTable",
+        "capital letters in one key",
+        "self.answers[opening(question)][normalized",
+        "self.answers[' '.join(question.split()[:2])][normalized",
+        "opening(question), in both methods",
+    ),
     # Repaired
     Mutant(
         "Repaired", "padding is seen", "x = block(x, mask=real)", "x = block(x)", "[PAD] stands"
@@ -887,6 +1131,54 @@ MUTANTS = [
         "x = block(x, mask=real)",
         "x = block(x, mask=real & (tokens > 0)[:, None, None])",
         "mend the faults alone",
+    ),
+    Mutant(
+        "Repaired",
+        "random tokens left out",
+        "return super().hide(tokens.clone(), generator)",
+        "inputs = tokens.clone()\n        draw, what = torch.rand(2, *tokens.shape, "
+        "generator=generator)\n        random = torch.randint(self.V, tokens.shape, "
+        "generator=generator)\n        chosen = (draw < 0.15) & (tokens != self.pad)\n"
+        "        inputs[chosen & (what < 0.8)] = self.mask\n"
+        "        swapped = chosen & (what >= 0.8) & (what < 0.9)\n"
+        "        inputs[swapped] = tokens[swapped]\n        return inputs, chosen",
+        "the token in random",
+    ),
+    Mutant(
+        "Repaired",
+        "0 for random tokens",
+        "return super().hide(tokens.clone(), generator)",
+        "inputs = tokens.clone()\n        draw, what = torch.rand(2, *tokens.shape, "
+        "generator=generator)\n        random = torch.randint(self.V, tokens.shape, "
+        "generator=generator)\n        chosen = (draw < 0.15) & (tokens != self.pad)\n"
+        "        inputs[chosen & (what < 0.8)] = self.mask\n"
+        "        swapped = chosen & (what >= 0.8) & (what < 0.9)\n"
+        "        inputs[swapped] = 0\n        return inputs, chosen",
+        "the token in random",
+    ),
+    Mutant(
+        "Repaired",
+        "one token too many",
+        "return super().hide(tokens.clone(), generator)",
+        "inputs = tokens.clone()\n        draw, what = torch.rand(2, *tokens.shape, "
+        "generator=generator)\n        random = torch.randint(self.V + 1, tokens.shape, "
+        "generator=generator)\n        chosen = (draw < 0.15) & (tokens != self.pad)\n"
+        "        inputs[chosen & (what < 0.8)] = self.mask\n"
+        "        swapped = chosen & (what >= 0.8) & (what < 0.9)\n"
+        "        inputs[swapped] = random[swapped]\n        return inputs, chosen",
+        "the token in random",
+    ),
+    Mutant(
+        "Repaired",
+        "[MASK] always",
+        "return super().hide(tokens.clone(), generator)",
+        "inputs = tokens.clone()\n        draw, what = torch.rand(2, *tokens.shape, "
+        "generator=generator)\n        random = torch.randint(self.V, tokens.shape, "
+        "generator=generator)\n        chosen = (draw < 0.15) & (tokens != self.pad)\n"
+        "        inputs[chosen & (what < 1.0)] = self.mask\n"
+        "        swapped = chosen & (what >= 1.0) & (what < 0.9)\n"
+        "        inputs[swapped] = random[swapped]\n        return inputs, chosen",
+        "not all of the chosen",
     ),
     Mutant(
         "Repaired",
@@ -1001,6 +1293,28 @@ REWRITES = [
     return hide(texts[rows[step % batches]], generator)""",
     ),
     Rewrite(
+        "batch_of",
+        "an odd multiplier",
+        """def batch_of(step, texts, B, seed, hide):
+    def made(kind, number):
+        return torch.Generator().manual_seed(1_000_003 * (2 * seed + kind) + number)
+
+    number, place = step // (len(texts) // B), step % (len(texts) // B)
+    order = torch.randperm(len(texts), generator=made(0, number))
+    chosen = order[place * B : place * B + B]
+    return hide(texts[chosen], made(1, step))""",
+    ),
+    Rewrite(
+        "batch_of",
+        "a million steps for each seed",
+        """def batch_of(step, texts, B, seed, hide):
+    number, place = divmod(step, len(texts) // B)
+    of_pass = torch.Generator().manual_seed(seed * 10**6 + number)
+    of_step = torch.Generator().manual_seed(seed * 10**6 + step)
+    rows = torch.randperm(len(texts), generator=of_pass)[place * B : place * B + B]
+    return hide(texts[rows], of_step)""",
+    ),
+    Rewrite(
         "SpanHead",
         "one line each",
         """class SpanHead(nn.Module):
@@ -1111,6 +1425,25 @@ REWRITES = [
     def answer(self, question, passage):
         o = opening(question)
         return sorted(pieces(passage), key=lambda w: -self.right[o, w] / (self.n[w] + 10))[0]""",
+    ),
+    Rewrite(
+        "AnswerTable",
+        "counted at the first answer",
+        """class AnswerTable:
+    def __init__(self, questions):
+        self.questions, self.n = list(questions), None
+
+    def answer(self, question, passage):
+        if self.n is None:
+            self.n, self.right = {}, {}
+            for q, p, a in self.questions:
+                for w in pieces(p):
+                    self.n[w] = self.n.get(w, 0) + 1
+                known = self.right.setdefault(opening(q), Counter())
+                known[normalized(a)] += 1
+        known = self.right.get(opening(question), {})
+        scores = [known.get(w, 0) / (self.n.get(w, 0) + 10) for w in pieces(passage)]
+        return pieces(passage)[scores.index(max(scores))]""",
     ),
     Rewrite(
         "Repaired",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import builtins
+from collections.abc import Callable, Iterable
 from typing import Any
+from unittest import mock
 
 import torch
 from torch import Tensor
@@ -41,7 +43,8 @@ def _hide_words(
     else:
         of_word = draw if slip == "tokens" else draw.gather(-1, first)
     what = what.gather(-1, first) if slip == "one fate" else what
-    chosen = of_word < share
+    share = 0.15 if slip == "fixed" else share
+    chosen = of_word <= share if slip == "up to" else of_word < share
     chosen = chosen if slip == "special" else chosen & ~special
     if slip == "first alone":
         chosen = chosen & begins
@@ -78,7 +81,10 @@ _SLIPS = {
     "all": "Only chosen tokens have a target; the others have -100.",
     "read": "The target is the token that stood there before anything was hidden.",
     "zeros": "0 is a token like others: no target is -100.",
+    "up to": "A number that is just `share`, 0.8 or 0.9 is no longer below it.",
+    "fixed": "`share` is handed over: it is 0.15 only where it is left out.",
 }
+_RANDOM = "From 0.8 to below 0.9 a chosen token becomes the token in `random` at the same place."
 
 
 def _rows(trial: Trial, B: int, T: int) -> tuple[Tensor, ...]:
@@ -105,22 +111,27 @@ def hide_words(trial: Trial) -> None:
     )
     pair = "Hand back two things: return inputs, targets."
 
-    def try_on(rule: str, arguments: tuple, given: str, **named: float) -> None:
-        got = trial.call(*arguments, given=given, hint=hint, **named)
+    def try_on(rule: str, arguments: tuple, given: str, words: str = hint,
+               **named: float) -> None:  # fmt: skip
+        got = trial.call(*arguments, given=given, hint=words, **named)
         fine = isinstance(got, tuple | list) and len(got) == 2
         trial.holds(fine, "two things come back", NOTHING if got is None else pair, got=got)
         expected = _hide_words(*arguments, **named)
+        swapped = (expected[1] != IGNORED) & (expected[0] == arguments[5])
         for place, name in enumerate(("inputs", "targets")):
-            slips = (
+            others = place == 0 and _fits(got[0], swapped)
+            others = others and torch.equal(got[0][~swapped], expected[0][~swapped])
+            own = [(got[0], _RANDOM)] if others else []
+            slips = own + [
                 (value[place], words)
                 for slip, words in _SLIPS.items()
                 if not torch.equal(
                     (value := _hide_words(*arguments, **named, slip=slip))[place], expected[place]
                 )
-            )
+            ]
             if name == "inputs" and len(got) == 2 and _alike(got[0], expected[1]):
                 trial.holds(False, "inputs come first", pair, given=given)
-            trial.equals(got[place], expected[place], f"{rule}: {name}", hint, slips=slips,
+            trial.equals(got[place], expected[place], f"{rule}: {name}", words, slips=slips,
                          given=given)  # fmt: skip
 
     rows = (
@@ -128,12 +139,19 @@ def hide_words(trial: Trial) -> None:
         torch.tensor([[True, True, False, True, True, False, False, True]]),
         torch.tensor([[True, *[False] * 6, True]]),
         torch.tensor([[0.01, 0.10, 0.90, 0.50, 0.05, 0.12, 0.40, 0.02]]),
-        torch.tensor([[0.10, 0.50, 0.85, 0.10, 0.95, 0.30, 0.82, 0.10]]),
+        torch.tensor([[0.10, 0.50, 0.30, 0.10, 0.95, 0.30, 0.82, 0.10]]),
         torch.tensor([[71, 72, 73, 74, 75, 76, 77, 78]]),
     )
     given = "tokens [CLS] 11 12 | 13 | 14 15 16 [SEP], of three words; draw 0.01, 0.10 0.90, 0.50, "
-    given += "0.05 0.12 0.40, 0.02; what 0.1, 0.50 0.85, 0.1, 0.95 0.30 0.82, 0.1; random 71 to 78"
+    given += "0.05 0.12 0.40, 0.02; what 0.1, 0.50 0.30, 0.1, 0.95 0.30 0.82, 0.1; random 71 to 78"
     try_on("by hand", (*rows, MASK), given)
+    tokens, _, special = rows[:3]
+    edges = torch.tensor([[0.1, 0.5, 0.4, 0.4, 0.4, 0.4, 0.4, 0.1]])
+    kinds = torch.tensor([[0.1, 0.1, 0.1, 0.8, 0.9, 0.1, 0.8, 0.1]])
+    border = (tokens, torch.ones_like(special), special, edges, kinds, rows[5], MASK)
+    given = "six words of one token; draw 0.5, then 0.4; what 0.1, 0.1, 0.8, 0.9, 0.1, 0.8; share "
+    given += "= 0.5"
+    try_on("a number that is no longer below", border, given, _SLIPS["up to"], share=0.5)
     for B, T in ((4, 12), (6, 9)):
         arguments = _rows(trial, B, T)
         where = f"{B} rows of {T} tokens, share = "
@@ -147,6 +165,10 @@ def hide_words(trial: Trial) -> None:
     without_loops(trial, lambda n: (*_rows(trial, 3, n), MASK), (12, 92), "tokens in a row", loops)
     on_its_device(trial, lambda: trial.answer(*[x.to("meta") for x in many], MASK),
                   "all on another device")  # fmt: skip
+
+
+def _fits(got: Any, expected: Tensor) -> bool:
+    return isinstance(got, Tensor) and got.shape == expected.shape and not got.is_floating_point()
 
 
 def _alike(got: Any, expected: Tensor) -> bool:
@@ -168,7 +190,7 @@ class _World:
     T = 4
 
     def __init__(self, trial: Trial, N: int) -> None:
-        self.trial, self.N = trial, N
+        self.trial, self.N, self.seeded = trial, N, 0
         self.texts = 10 * torch.arange(N)[:, None] + torch.arange(self.T)
 
     def batch(self, step: int, B: int, seed: int, seconds: float = 20.0) -> tuple[list[int], list]:
@@ -183,6 +205,7 @@ class _World:
             if not fine or not isinstance(generator, torch.Generator):
                 got = f"{getattr(rows, 'shape', type(rows))}, {type(generator).__name__}"
                 raise Complaint("hide is called with the batch and a generator", words, given, got)
+            self.seeded = generator.initial_seed()
             return rows.clone(), torch.rand(B, self.T, generator=generator)
 
         before = torch.random.get_rng_state()
@@ -198,8 +221,12 @@ class _World:
             isinstance(part, Tensor) and tuple(part.shape) == (B, self.T) for part in got
         )
         words = NOTHING if got is None else "Hand back what hide(rows, generator) hands back."
-        self.trial.holds(fine and len(calls) == 1, "it hands back what hide makes of a batch",
-                         words, given=given, got=got)  # fmt: skip
+        once = "batch_of calls hide once, with the texts of this batch: batch number 1,000,000 "
+        once += "must not cost a million batches."
+        self.trial.holds(len(calls) == 1, "hide is called once", once if calls else words,
+                         given=given, got=f"{len(calls)} calls")  # fmt: skip
+        self.trial.holds(fine, "it hands back what hide makes of a batch", words, given=given,
+                         got=got)  # fmt: skip
         numbers = (got[0][:, 0] // 10).tolist()
         whole = all(n in range(self.N) for n in numbers)
         whole = whole and torch.equal(got[0], self.texts[torch.tensor(numbers)])
@@ -270,7 +297,8 @@ def batch_of(trial: Trial) -> None:
         given=f"{where}0 to {3 * per_pass - 1}",
     )
     other = [world.batch(step, B, seed + 1) for step in range(per_pass)]
-    another = "The seed counts for the order and for the masking."
+    another = "The seed counts for the order and for the masking. Of the number that manual_seed "
+    another += "gets only the last 32 bits count: seed * 2**32 is lost, an odd factor is not."
     trial.holds([t for t, _ in other] != [t for t, _ in passes[0]], "another seed, another order",
                 another, given=f"seeds {seed} and {seed + 1}")  # fmt: skip
     masks = {tuple(numbers) for _, numbers in other}
@@ -304,3 +332,69 @@ def batch_of(trial: Trial) -> None:
         wrong.hint = long if wrong.rule.startswith("it comes to an end") else wrong.hint
         raise
     trial.holds(True, "it goes to any step at once", long)
+    _after_a_restart(trial, world, seed)
+    _apart(trial)
+
+
+def _after_a_restart(trial: Trial, world: _World, seed: int) -> None:
+    """No number comes from Python's hash of a text."""
+    before, real = world.batch(6, 4, seed), hash
+
+    def another_start(value: Any) -> int:
+        return real(("another start", value)) if _holds_text(value) else real(value)
+
+    with mock.patch.object(builtins, "hash", another_start):
+        after = world.batch(6, 4, seed)
+    trial.holds(
+        before == after,
+        "the same batch today and tomorrow",
+        "Python's hash of a text is another number in each start of Python, so a training that "
+        "goes on tomorrow would get other batches. Make the number from step and seed by sums "
+        "and products.",
+        given=f"seed {seed}, step 6, before and after a restart",
+    )
+
+
+def _holds_text(value: Any) -> bool:
+    if isinstance(value, str | bytes):
+        return True
+    return isinstance(value, tuple | frozenset) and any(map(_holds_text, value))
+
+
+_SEEDS = range(4)
+
+
+def _apart(trial: Trial) -> None:
+    """Seeds that lie side by side share no order and no mask in the first million steps."""
+    N, B = 23, 11  # two batches a pass; of 11 texts no two orders are alike by chance
+    world = _World(trial, N)
+    steps = {*range(21), N - 1, N, N + 1}
+    steps |= {10**k + j for k in range(2, 6) for j in range(3)} | {999_999}
+    starts = []
+    for seed, step in ((0, 0), (0, 1), (1, 0)):
+        world.batch(step, B, seed)
+        starts.append(world.seeded)
+    first, next_step, next_seed = starts
+    if next_step != first:  # a factor of the seed, if that is how the numbers are made
+        for k in _SEEDS:
+            factor, rest = divmod(k * abs(next_seed - first), abs(next_step - first))
+            steps |= {factor} if not rest and factor < 10**6 else set()
+    hint = "Seeds 0 to 3 and steps below a million: {} share {}. seed + step is the same number "
+    hint += "for seed 1, step 4 and for seed 2, step 3, and 1,000 * seed + step soon is, too; a "
+    hint += (
+        "product gives 0 for seed 0. Add a large multiple of the seed, such as 1,000,003 * seed."
+    )
+
+    def differ(rule: str, what: str, of: Iterable[tuple[int, int, Any]]) -> None:
+        seen: dict[Any, tuple[int, int]] = {}
+        for seed, step, made in of:
+            other = seen.setdefault(tuple(made), (seed, step))
+            pair = f"seed {other[0]}, step {other[1]} and seed {seed}, step {step}"
+            trial.holds(other == (seed, step), rule, hint.format(pair, what), given=pair)
+
+    differ("no two of the seeds 0 to 3 share a mask", "a mask",
+           ((seed, step, world.batch(step, B, seed)[1])
+            for seed in _SEEDS for step in sorted(steps)))  # fmt: skip
+    differ("no two of the seeds 0 to 3 share an order", "an order",
+           ((seed, 2 * n, world.batch(2 * n, B, seed)[0])
+            for seed in _SEEDS for n in sorted(steps) if 2 * n < 10**6))  # fmt: skip

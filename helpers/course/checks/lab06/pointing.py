@@ -122,8 +122,8 @@ def SpanHead(trial: Trial) -> None:
         (wanted.log_softmax(-1), "Logits are asked for, no log-probabilities."),
         (wanted.softmax(-1), "Logits are asked for, no probabilities."),
     ]
-    trial.equals(got, wanted, "logits (B, 2, T), -infinity outside of the passage", shape,
-                 slips=slips, given=given)  # fmt: skip
+    trial.equals(got, wanted, "logits (B, 2, T), -infinity outside of the passage",
+                 _of_logits(got, wanted, shape), slips=slips, given=given)  # fmt: skip
     spread = wanted.clone().requires_grad_()
     loss = trial.run(mine.loss, spread, spans, given="logits (B, 2, T) and spans (B, 2)",
                      hint="cross_entropy wants a row of logits for each target: (2 B, T) and (2 B,)"
@@ -158,6 +158,32 @@ def SpanHead(trial: Trial) -> None:
     )
 
 
+def _of_logits(got: object, wanted: Tensor, shape: str) -> str:
+    """What to think about where logits are not those wanted, and no known slip made them."""
+    if not isinstance(got, Tensor) or got.shape != wanted.shape:
+        return shape
+    if got.isnan().any():
+        return (
+            "NaN comes of 0 times infinity, or of infinity minus infinity: put -infinity in with "
+            "masked_fill or where, and multiply nothing by it."
+        )
+    inside = wanted.isfinite()
+    if not torch.allclose(got[inside].to(wanted), wanted[inside]):
+        return (
+            "In the passage the logits are those of self.output(states), and nothing else is done "
+            "to them."
+        )
+    if not got[~inside].isfinite().any():  # +infinity
+        return "Outside of the passage it is minus infinity, -math.inf."
+    if got[~inside].max() < -100:
+        return "-infinity itself is asked for, -math.inf, and no large negative number."
+    return (
+        "Everything outside of the passage is -infinity: the question, all marks, the [SEP] behind "
+        "the passage, and the padding. Pairs have different lengths, so these are found by "
+        f"`segments` and `tokens`, and not by their positions. {PAIRS}"
+    )
+
+
 def _best_spans(logits: Tensor, limit: int) -> tuple[Tensor, Tensor]:
     starts, ends = logits.unbind(1)
     near = F.pad(ends, (0, limit - 1), value=-math.inf).unfold(-1, limit, 1)  # (B, T, limit)
@@ -182,7 +208,15 @@ def _span_slips(logits: Tensor, limit: int) -> list[tuple[tuple[Tensor, Tensor],
     from_start = torch.where(within[alone[0]], ends, -math.inf).argmax(1)
     from_end = torch.where(within.T[alone[1]], starts, -math.inf).argmax(1)
     right = best(within)
+    most, first, last = torch.full_like(starts[:, 0], -math.inf), alone[0], alone[0]
+    for n in range(min(limit, T)):
+        sums_of, i = (starts[:, : T - n] + ends[:, n:]).max(1)
+        better = sums_of > most
+        most = torch.where(better, sums_of, most)
+        first, last = torch.where(better, i, first), torch.where(better, i + n, last)
     return [
+        ((first, last), "Of equal sums the first beginning comes before the shortest: only among "
+         "spans with the same beginning the shortest counts."),
         (best((wide >= 0) & (wide < max(1, limit - 1))), "One token too few: j = i + limit - 1 is "
          "still allowed."),
         (alone, "The two were chosen each by itself: then the end may stand before the beginning."),
@@ -242,7 +276,8 @@ def best_spans(trial: Trial) -> None:
     try_on("by hand, at most 2 tokens", by_hand, 2, f"{words}2")
     try_on("by hand, at most 3 tokens", by_hand, 3, f"{words}3")
     try_on("by hand, one token", by_hand, 1, f"{words}1")
-    try_on("a limit beyond the text", by_hand, 9, f"{words}9")
+    try_on("a limit beyond the text", by_hand, 9, f"{words}9",
+           "The limit may be larger than the text: stop at its length T.")  # fmt: skip
     below = -by_hand.abs() - 5
     try_on("all logits below 0", below, 2, "the same, all made negative, limit = 2", beyond)
     for B, T, limit in ((5, 7, 3), (40, 12, 4), (6, 9, 2)):
@@ -256,6 +291,10 @@ def best_spans(trial: Trial) -> None:
     ties[1, :, 0] = -1
     try_on("of equal sums the first, and of these the shortest", ties, 3,
            "logits of 0, in row 1 with -1 at the first token, limit = 3")  # fmt: skip
+    ties = torch.tensor([[[3.0, 0.0, 2.0, 0.0], [0.0, 2.0, 3.0, 0.0]]])
+    try_on("of equal sums the first beginning", ties, 2,
+           "starts [3, 0, 2, 0], ends [0, 2, 3, 0], limit = 2: 3 + 2 = 2 + 3",
+           "The first beginning comes before the shortest.")  # fmt: skip
     B, T, limit = 2, 96, 5
     with Operations() as operations:
         trial.run(trial.answer, trial.normal(B, 2, T), limit, given=f"T = {T}, limit = {limit}")

@@ -210,8 +210,26 @@ def _same(
     trial.holds(torch.equal(after, tokens), "hide leaves the text as it is", hint, given=where)
     theirs = ours.hide(tokens, torch.Generator().manual_seed(seed))
     order = CHANGED + "hide draws first draw and what, then the random tokens, as before."
-    trial.equals(inputs, theirs[0], "hide: inputs", order, given=where)
     trial.equals(picked, theirs[1], "hide: chosen", order, given=where)
+    many = _texts(trial, ours, 200, 14)  # so many that all kinds of tokens are among them
+    given = f"{tuple(many.shape)} tokens"
+    after = many.clone()
+    inputs, picked = _two(trial, lambda: mine.hide(after, torch.Generator().manual_seed(seed)),
+                          given)  # fmt: skip
+    theirs = ours.hide(many, torch.Generator().manual_seed(seed))
+    what = torch.rand(2, *many.shape, generator=torch.Generator().manual_seed(seed))[1]
+    trial.equals(picked, theirs[1], "hide: chosen", order, given=given)
+    swapped = picked & (what >= 0.8) & (what < 0.9)
+    all_masked = torch.where(picked, ours.mask, many)
+    one_kind = CHANGED + "Below 0.8 it is [MASK], and from there to 0.9 the token in random."
+    fits = inputs.shape == many.shape
+    if fits and torch.equal(inputs[~swapped], theirs[0][~swapped]):
+        order = CHANGED + "From 0.8 to below 0.9 a chosen token becomes the token in random."
+    slips = [
+        (all_masked, "Broken makes [MASK] of most, but not all of the chosen tokens. " + one_kind),
+        (torch.where(swapped, ours.mask, theirs[0]), one_kind),
+    ]
+    trial.equals(inputs, theirs[0], "hide: inputs", order, slips=slips, given=given)
     hint = CHANGED + "The mean over the chosen tokens is asked for, of what stood there before."
     slips = [(torch.tensor(float(value)), words) for value, words in _losses(ours, tokens, seed)]
     trial.equals(loss.float(), ours.loss(tokens, torch.Generator().manual_seed(seed)).float(),
