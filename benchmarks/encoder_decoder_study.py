@@ -396,9 +396,12 @@ def read_the_reader() -> dict:
     of_hard = scores([tasks[i] for i in hard], [texts[i] for i in hard])["label"]
     row["test"]["label, inference_test"] = of_hard
     row["another story"] = scores(tasks_of(test, told), written(model, tasks_of(test, told)))
-    row["labels written"] = dict(
-        Counter(t for i, t in enumerate(texts) if i % 6 > 2).most_common(5)
-    )
+    for kind in ("summary", "answer", "label"):
+        every = Counter(t for task, t in zip(tasks, texts, strict=True) if task.kind == kind)
+        row.setdefault("texts written", {})[kind] = {"different": len(every)} | {
+            "of": every.total(),
+            "most often": every.most_common(3),
+        }
     row["baselines"] = baselines(test, train)
     row["examples"] = [
         {"id": test[i // 6].id, "source": tasks[i].source, "target": tasks[i].target}

@@ -359,6 +359,8 @@ def run(name: str, kind: str, rate: float, seed: int, part: str, source, tests: 
     row |= {"own": curve[-1]["own"], "probes": curve[-1]["probes"]}
     if part == "objectives":
         row["curve"] = curve
+    if name == "electra" and part == "objectives":
+        row["generator"] = tests.gap(objective.generator)
     if name == "masked" and part == "kinds":
         row["spoiled"] = tests.spoiled(objective.model)
         row["intact"] = tests.intact(objective.model)

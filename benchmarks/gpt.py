@@ -44,6 +44,7 @@ from helpers.device import mixed_precision, processor
 from helpers.inference.cached_predictor import CachedPredictor
 from helpers.inference.evaluation import score, score_model
 from helpers.inference.neural_predictor import RecurrentPredictor
+from helpers.inference.packed_predictor import WEIGHTS, PackedPredictor
 from helpers.inference.sampling import sample
 from helpers.learning.optimizers import gpt_optimizers
 from helpers.learning.training import Training
@@ -270,6 +271,11 @@ def writing(options: argparse.Namespace, _: dict) -> dict:
             predictor = CachedPredictor(GPT(config).to(dtype).eval(), bos=0)
             writers[f"{name}, {name_of(dtype)}"] = partial(
                 sample, predictor, WRITTEN, torch.Generator()
+            )
+        for weights in WEIGHTS:
+            packed = PackedPredictor(GPT(config).eval(), bos=0, weights=weights)
+            writers[f"{name}, packed, {weights}"] = partial(
+                sample, packed, WRITTEN, torch.Generator()
             )
     seconds: dict[str, list[float]] = {name: [] for name in writers}
     for _ in SEEDS:

@@ -12,6 +12,7 @@ segments, and what it is to say.
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -29,6 +30,8 @@ SPECIAL = (PAD, CLS, SEP, MASK)
 TAGS = ("O", "B", "I")  # of one kind of entity, a name
 # Somebody by name, with the title that belongs to it: Pell or Old Pell.
 _NAMES = {name: re.compile(rf"\b(?:{re.escape(name)}|{word})\b") for name, word in PEOPLE.items()}
+
+_SENTENCE_ENDS = re.compile(r"[.!?][\"']?(?=\s)")
 
 
 class Example(NamedTuple):
@@ -107,21 +110,57 @@ def name_spans(story: Story) -> list[tuple[int, int]]:
     )
 
 
+class Question(NamedTuple):
+    """A question about a passage, and its answer, a piece of the passage word for word."""
+
+    question: str
+    passage: str
+    answer: str
+
+
+def passages(stories: Iterable[Story], sentences: int, seed: int = 0) -> list[Question]:
+    """The two questions of each story about a few of its sentences, in which the answer stands.
+
+    Of all runs of ``sentences`` sentences that hold the first occurrence of the answer one is
+    drawn, so that the place of the answer in it tells little. An answer that is spread over more
+    sentences is left out.
+    """
+    draw, found = random.Random(seed), []
+    for story in stories:
+        ends = [0, *(match.end() for match in _SENTENCE_ENDS.finditer(story.text)), len(story.text)]
+        for question, answer in story.questions:
+            first = story.text.index(answer)
+            last = first + len(answer) - 1
+            begins, stops = (sum(end <= place for end in ends) - 1 for place in (first, last))
+            choices = range(max(0, stops - sentences + 1), begins + 1)
+            within = [k for k in choices if k + sentences < len(ends)] or list(choices)[:1]
+            if within:
+                k = draw.choice(within)
+                text = story.text[ends[k] : ends[min(k + sentences, len(ends) - 1)]].strip()
+                found.append(Question(question, text, answer))
+    return found
+
+
 def answers(stories: Iterable[Story], tokenizer: BPETokenizer) -> list[Example]:
     """Two of each story: the question and the story; the target is the span of the answer.
 
     Where the answer occurs more than once, it is the first occurrence; ``said`` gives its words.
     """
+    asked = [Question(q, story.text, answer) for story in stories for q, answer in story.questions]
+    return spans(asked, tokenizer)
+
+
+def spans(questions: Iterable[Question], tokenizer: BPETokenizer) -> list[Example]:
+    """As ``answers``, for questions about any text."""
     found = []
-    for story in stories:
-        for question, answer in story.questions:
-            tokens, segments = joined(tokenizer, question, story.text)
-            begin = int((segments == 0).sum())
-            ends = _ends(tokenizer, tokens[begin:-1])
-            first = story.text.index(answer)
-            after = first + len(answer)
-            inside = [i for i, (a, b) in enumerate(ends, begin) if a < after and b > first]
-            found.append(Example(tokens, segments, torch.tensor([inside[0], inside[-1]])))
+    for question, text, answer in questions:
+        tokens, segments = joined(tokenizer, question, text)
+        begin = int((segments == 0).sum())
+        ends = _ends(tokenizer, tokens[begin:-1])
+        first = text.index(answer)
+        after = first + len(answer)
+        inside = [i for i, (a, b) in enumerate(ends, begin) if a < after and b > first]
+        found.append(Example(tokens, segments, torch.tensor([inside[0], inside[-1]])))
     return found
 
 

@@ -115,10 +115,13 @@ class CachedPredictor:
             room = W - held.length - again.shape[1]
             new, tokens = tokens[:, :room], tokens[:, room:]
             with evaluating(self.model), torch.inference_mode():
-                logits, held = self.model.read(torch.cat([again, new], 1), held)
+                logits, held = self._read(torch.cat([again, new], 1), held)
             out.append(_log_softmax(logits[:, again.shape[1] :]))
             state = CachedState(held, least)
         return out[0] if len(out) == 1 else torch.cat(out, 1), state  # (B, T, V)
+
+    def _read(self, tokens: Tensor, state: GPTState) -> tuple[Tensor, GPTState]:
+        return self.model.read(tokens, state)
 
     def log_probs(self, tokens: Tensor) -> Tensor:
         """Log-probability (T,) in nats of each token of a text, exactly as ``step`` predicts it.

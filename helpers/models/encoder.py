@@ -219,13 +219,15 @@ class SequenceClassifier(nn.Module):
 
     As BERT does, off the state of the first token, [CLS], with a tanh layer (its *pooler*) before
     the output; or off the mean of the states. Where pre-training asked nothing of [CLS], its state
-    holds little, and the mean is the better start.
+    holds little, and the mean is the better start. Of a pair the mean is that of its second text: a
+    statement of ten words would drown in the mean of the story beside it.
 
     Args:
         encoder: what makes the states.
         n_classes: C.
         dropout: share of the state set to zero in training.
-        mean: read the mean over all tokens that are no padding, instead of the first.
+        mean: read the mean over the tokens of the last segment that are no padding, instead of the
+            first token.
     """
 
     def __init__(
@@ -242,9 +244,11 @@ class SequenceClassifier(nn.Module):
         """Logits (B, C) of the texts' classes."""
         h = self.encoder(tokens, segments)  # (B, T, D)
         if self.mean:
-            keep = (
-                torch.ones_like(tokens) if self.encoder.pad is None else tokens != self.encoder.pad
-            )
+            keep = torch.ones_like(tokens, dtype=torch.bool)
+            if self.encoder.pad is not None:
+                keep = tokens != self.encoder.pad
+            if segments is not None:
+                keep = keep & (segments == segments.amax(1, keepdim=True))
             share = keep.to(h.dtype) / keep.sum(1, keepdim=True)
             state = torch.einsum("btd,bt->bd", h, share)
         else:

@@ -8,7 +8,7 @@ depend on the distance i - j of the query at i from the key at j. Positions coun
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import torch
@@ -189,20 +189,30 @@ class RotaryPositions(RelativePositions):
     Args:
         d_head: K, even.
         base: see ``sinusoidal_table``; the angles are the same.
+        slower: for each pair, by what factor it turns slower (position interpolation; Chen et al.
+            2023 slow all pairs alike).
 
     Raises:
-        ValueError: d_head is odd or below 2.
+        ValueError: d_head is odd or below 2, or ``slower`` is not one factor above 0 a pair.
 
     Source: Su et al. (2021), "RoFormer: Enhanced transformer with rotary position embedding",
     section 3.2.2 and equation 34.
     """
 
-    def __init__(self, d_head: int, base: float = 10000.0) -> None:
+    def __init__(
+        self, d_head: int, base: float = 10000.0, *, slower: Sequence[float] | None = None
+    ) -> None:
         super().__init__()
         _check_even(d_head, "d_head")
         _frequencies(d_head, base)  # a bad base is told here
-        self.d_head, self.base = d_head, base
-        self._table = _Table(partial(_rotations, d_head=d_head, base=base))
+        slower = (1.0,) * (d_head // 2) if slower is None else tuple(slower)
+        if len(slower) != d_head // 2 or not all(factor > 0 for factor in slower):
+            raise ValueError(
+                f"slower is {slower}, expected one factor above 0 for each of the {d_head // 2} "
+                "pairs."
+            )
+        self.d_head, self.base, self.slower = d_head, base, slower
+        self._table = _Table(partial(_rotations, d_head=d_head, base=base, slower=slower))
 
     def rotate(self, x: Tensor, start: int = 0) -> Tensor:
         """Queries or keys x (..., T, K) of the positions start, start+1, ... -> turned ones."""
@@ -313,10 +323,18 @@ class _Table:
         return type(self), (self._make,)
 
 
-def _rotations(T: int, d_head: int, base: float, start: int = 0, **options) -> Tensor:
+def _rotations(
+    T: int,
+    d_head: int,
+    base: float,
+    slower: Sequence[float],
+    start: int = 0,
+    dtype: torch.dtype = torch.float32,
+) -> Tensor:
     """(cos, cos) and (-sin, sin) of the angles of each position: (T, 2, K/2, 2)."""
-    table = sinusoidal_table(T, d_head, base, start=start, **options)
-    sin, cos = table.unflatten(1, (-1, 2)).unbind(-1)  # (T, K/2) each
+    speeds = _frequencies(d_head, base) / torch.tensor(slower, dtype=torch.float64, device="cpu")
+    angles = torch.arange(start, start + T, dtype=torch.float64, device="cpu")[:, None] * speeds
+    sin, cos = angles.sin().to(dtype), angles.cos().to(dtype)  # (T, K/2) each
     double = [torch.stack(pair, dim=-1) for pair in ((cos, cos), (-sin, sin))]  # (T, K/2, 2)
     return torch.stack(double, dim=1)
 

@@ -67,6 +67,8 @@ class TransformerStack(nn.Module):
         return found
 
     def _logits(self, x: Tensor) -> Tensor:
+        if self.output is not None and self.output.out_features == self.vocab_size:
+            return self.output(self.norm(x))  # as a layer: it may be a quantised one
         matrix = self.embedding.weight if self.output is None else self.output.weight
         if len(matrix) > self.vocab_size:  # what can be read and is never predicted
             matrix = matrix[: self.vocab_size]

@@ -21,7 +21,9 @@ from helpers.data.reader_tasks import (
     moods,
     name_spans,
     names,
+    passages,
     said,
+    spans,
     tokenizer_of,
 )
 
@@ -50,6 +52,26 @@ def test_a_pair_is_marked_and_its_segments_are_told_apart(tokenizer):
 def test_special_tokens_in_a_text_are_letters(tokenizer):
     tokens, _ = joined(tokenizer, "[SEP] and [MASK]")
     assert (tokens >= tokenizer.special_ids[PAD]).sum() == 2
+
+
+@pytest.mark.parametrize("sentences", [1, 3, 100])
+def test_a_passage_is_a_piece_of_its_story_and_holds_the_answer(tokenizer, stories, sentences):
+    found = passages(stories, sentences)
+    whole = [(q, story.text, answer) for story in stories for q, answer in story.questions]
+    assert found == passages(stories, sentences)
+    assert 0.9 * len(whole) < len(found) <= len(whole)
+    for question, passage, answer in found:
+        assert answer in passage
+        assert any(q == question and passage in text for q, text, _ in whole)
+    if sentences == 100:
+        assert [tuple(question) for question in found] == whole
+    if sentences == 3:
+        places = [passage.index(answer) / len(passage) for _, passage, answer in found]
+        assert 0.3 < sum(places) / len(places) < 0.5
+        assert found != passages(stories, sentences, seed=1)
+        for example, item in zip(spans(found, tokenizer), found, strict=True):
+            words = said(tokenizer, example.tokens, *example.target.tolist())
+            assert item.answer in words
 
 
 def test_every_answer_comes_back_word_for_word(tokenizer, stories):

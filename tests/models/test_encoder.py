@@ -238,3 +238,14 @@ def test_a_classifier_reads_the_mean_of_the_states_without_padding():
     state = torch.stack([encoder(rows)[0].mean(0), encoder(rows[1:, :3])[0].mean(0)])
     assert_close(head(rows), head.output(head.pooler(state).tanh()))
     assert_close(head(rows)[1:], head(rows[1:, :3]))
+
+
+def test_a_classifier_reads_the_second_text_of_a_pair():
+    torch.manual_seed(0)
+    encoder = Encoder.bert(V, D, H, L, max_length=T, pad=PAD).eval()
+    head = SequenceClassifier(encoder, 3, mean=True).eval()
+    rows = torch.tensor([[5, 6, 7, 8, 9], [5, 6, 7, PAD, PAD], [5, 6, 7, PAD, PAD]])
+    segments = torch.tensor([[0, 0, 1, 1, 1], [0, 1, 1, 0, 0], [0, 0, 0, 0, 0]])
+    h = encoder(rows, segments)
+    state = torch.stack([h[0, 2:].mean(0), h[1, 1:3].mean(0), h[2, :3].mean(0)])
+    assert_close(head(rows, segments), head.output(head.pooler(state).tanh()))

@@ -170,6 +170,17 @@ def test_rotary_by_hand_and_by_complex_numbers(K, start):
     close(turned, torch.view_as_real(pairs * turns).flatten(-2))
 
 
+def test_slower_pairs_turn_as_at_a_share_of_the_position():
+    x = randn(17, 6)
+    turned, slowed = (RotaryPositions(6, slower=f).rotate(x) for f in (None, (1.0, 8.0, 8.0)))
+    close(slowed[:, :2], turned[:, :2])
+    for t in (0, 8, 16):
+        close(slowed[t, 2:], RotaryPositions(6).rotate(x[t : t + 1], t // 8)[0, 2:])
+    # Given to a copy, too; and all at 1 is what is had without it, to the last bit.
+    close(copy.deepcopy(RotaryPositions(6, slower=(1, 8, 8))).rotate(x), slowed)
+    assert torch.equal(RotaryPositions(6, slower=(1.0, 1.0, 1.0)).rotate(x), turned)
+
+
 def test_rotary_turns_as_the_shift_matrix_does():
     """Turning forwards, with the cosine first, is the shift of the sinusoids."""
     x = randn(5, 8)
@@ -320,13 +331,13 @@ def test_tables_in_a_compiled_graph(layer):
 
 
 def test_tables_are_kept(monkeypatch):
-    made = []
+    made, rotations = [], positions._rotations
 
     def counted(T, *args, **kwargs):
         made.append(T)
-        return sinusoidal_table(T, *args, **kwargs)
+        return rotations(T, *args, **kwargs)
 
-    monkeypatch.setattr(positions, "sinusoidal_table", counted)
+    monkeypatch.setattr(positions, "_rotations", counted)
     rotary, x = RotaryPositions(4), randn(1, 4)
     for t in range(1000):
         rotary.rotate(x, t)
@@ -444,6 +455,8 @@ def test_no_positions():
         (lambda: RotaryPositions(5), "d_head is 5.*even"),
         (lambda: RotaryPositions(0), "d_head is 0.*even"),
         (lambda: RotaryPositions(4, base=0), "base is 0"),
+        (lambda: RotaryPositions(4, slower=[8.0]), "one factor above 0 for each of the 2 pairs"),
+        (lambda: RotaryPositions(4, slower=[8.0, 0.0]), "one factor above 0"),
         (lambda: RotaryPositions(4).rotate(torch.zeros(3, 6)), r"\(3, 6\).*\(\.\.\., T, 4\)"),
         (lambda: RotaryPositions(4).rotate(torch.zeros(3, 4), -1), "start is -1"),
         (lambda: SinusoidalPositions(4)(torch.zeros(2, 3, 1)), r"\(2, 3, 1\).*\(\.\.\., T, 4\)"),

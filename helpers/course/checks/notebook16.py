@@ -25,7 +25,7 @@ BLOCK = see(16, "The decoder block")
 FORCING = see(16, "Teacher forcing, and the phrase grammar again")
 ONCE = see(16, "Writing: the source is read once")
 SPANS = see(16, "Cut spans out of a text, and write them")
-PREFIXES = see(16, "Optional: three prefixes, and a model that has learned nothing")
+PREFIXES = see(16, "One model, three prefixes")
 
 
 def _three_masks(source: Tensor, T: int, pad: int) -> Masks:

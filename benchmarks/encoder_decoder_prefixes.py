@@ -1,0 +1,257 @@
+"""What notebook 16 says about prefixes over several seeds: one translator, three tasks.
+
+    python benchmarks/encoder_decoder_prefixes.py
+
+The transformer of ``encoder_decoder_study.py`` reads a prefix and a sentence of notebook 08's
+grammar; both sides know one vocabulary of English and French words. The tasks are "to-English:",
+"to-French:" and "restore:", which reads a sentence with one word cut out and writes the word. The
+tasks are mixed in two ways. With *separate sentences*, only French ones come behind "to-English:"
+and only English ones behind "to-French:", so the sentence tells the task as well. With *same
+sentences*, either language comes behind both, a sentence of the wanted language to be copied, so
+only the prefix tells it. "restore:" has both languages each time.
+
+One model for three tasks is trained for STEPS, for each mix, and beside the one of *same sentences*
+one model for each task for a third of the steps, so that each task is read as often. The rate is
+chosen on a seed of its own by the loss on validation tasks, for each of these four; the model of
+*separate sentences* takes that of *same sentences*. A model is then tested with its prefixes before
+every kind of test sentence: French, English, and with a word cut out.
+
+Writes benchmarks/results/encoder_decoder_prefixes.json, each training a row of its own, and leaves
+out the rows that are there. About 20 minutes of one processor that has nothing else to do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+
+import torch
+from attention_study import BEYOND, SETTINGS, TUNING_SEED, sentences
+from encoder_decoder_study import HEADS, LAYERS, WIDTH, greedy, optimize
+from torch import Tensor
+from torch.nn import functional as F
+
+from helpers.data.span_corruption import cut_spans, restore_spans
+from helpers.data.translation import Pair, PhraseGrammar, WordVocabulary, batches
+from helpers.data.translation_lexicon import small_lexicon
+from helpers.models.encoder_decoder import EncoderDecoder
+
+RESULTS = Path(__file__).parent / "results" / "encoder_decoder_prefixes.json"
+PREFIXES, MARKS = ("to-English:", "to-French:", "restore:"), ("<0>", "<1>")
+MIXES = ("separate sentences", "same sentences")
+STEPS, RATES, SEEDS, TESTED = 1200, (5e-4, 1e-3, 2e-3, 4e-3, 8e-3), 3, 500
+Words = tuple[str, ...]
+
+
+@cache
+def grammar() -> PhraseGrammar:
+    return PhraseGrammar(small_lexicon())
+
+
+@cache
+def vocabulary() -> WordVocabulary:
+    words = {*grammar().english_words, *grammar().french_words}
+    return WordVocabulary([*PREFIXES, *MARKS, *sorted(words)])
+
+
+def with_a_hole(words: Words, draw: torch.Generator) -> tuple[Words, Words]:
+    """A sentence without one of its words, and this word between the marks; "." and "?" stay."""
+    i, known = int(torch.randint(len(words) - 1, (1,), generator=draw)), vocabulary()
+    marks = known.encode(MARKS).tolist()
+    source, target = cut_spans(known.encode(words), [(i, i + 1)], marks)
+    return decoded(source), decoded(target)
+
+
+def decoded(ids: Tensor) -> Words:
+    return tuple(vocabulary().words[i] for i in ids.tolist())
+
+
+def task(prefix: str, source: Words, target: Words) -> Pair:
+    """What is read stands in the place of the French sentence, what is written of the English."""
+    return Pair(tuple(target), (prefix, *source), frozenset())
+
+
+def tasks(pairs: Sequence[Pair], mix: str, seed: int) -> dict[str, list[Pair]]:
+    """Three of each pair, by prefix."""
+    draw = torch.Generator().manual_seed(seed)
+    found: dict[str, list[Pair]] = {prefix: [] for prefix in PREFIXES}
+    for pair in pairs:
+        sides = pair.french, pair.english
+        coins = (torch.rand(3, generator=draw) < 0.5).tolist()
+        copied = [coin and mix == "same sentences" for coin in coins[:2]]
+        found["to-English:"].append(task("to-English:", sides[copied[0]], pair.english))
+        found["to-French:"].append(task("to-French:", sides[not copied[1]], pair.french))
+        found["restore:"].append(task("restore:", *with_a_hole(sides[coins[2]], draw)))
+    return found
+
+
+@torch.no_grad()
+def loss_on(model: EncoderDecoder, rows: list[Pair]) -> float:
+    draw = torch.Generator().manual_seed(0)
+    drawn = batches(rows, vocabulary(), vocabulary(), len(rows), draw, to_french=False)
+    (source, target_in), target_out = next(drawn)
+    return float(F.cross_entropy(model(source, target_in).flatten(0, 1), target_out.flatten()))
+
+
+def is_sentence(words: Words, side: int) -> bool:
+    """Whether the grammar has this English (0) or French (1) sentence."""
+    return bool(grammar().grammar.parse(words, side)[0])
+
+
+def fits(source: Words, written: Words) -> bool:
+    """Whether what is written fills the hole so that a sentence of the grammar comes out."""
+    known = vocabulary()
+    marks = known.encode(MARKS).tolist()
+    filled = restore_spans(known.encode(source), known.encode(written), marks)
+    words = decoded(filled)
+    return len(words) >= len(source) and any(is_sentence(words, side) for side in (0, 1))
+
+
+def written(model: EncoderDecoder, sources: Sequence[Words]) -> list[Words]:
+    rows = greedy(model, vocabulary().encode_batch(sources), vocabulary().eos, BEYOND + 3)
+    return [vocabulary().decode(row) for row in rows]
+
+
+def share(hits: Sequence[bool]) -> float:
+    return round(sum(hits) / len(hits), 4)
+
+
+def tested(model: EncoderDecoder, prefixes: Sequence[str]) -> dict:
+    """Every prefix before every kind of sentence: what comes out."""
+    pairs = sentences().test[:TESTED]
+    cut = tasks(pairs, MIXES[0], seed=2)["restore:"]
+    kinds = {"French": [pair.french for pair in pairs], "English": [pair.english for pair in pairs]}
+    kinds["cut"] = [row.french[1:] for row in cut]
+    found = {}
+    for prefix in prefixes:
+        for kind, sources in kinds.items():
+            texts = written(model, [(prefix, *source) for source in sources])
+            row = {
+                "the English sentence": share(
+                    [t == p.english for t, p in zip(texts, pairs, strict=True)]
+                ),
+                "the French sentence": share(
+                    [t == p.french for t, p in zip(texts, pairs, strict=True)]
+                ),
+                "an English sentence": share([is_sentence(text, 0) for text in texts]),
+                "a French sentence": share([is_sentence(text, 1) for text in texts]),
+                "between marks": share([t[:1] == MARKS[:1] and t[-1:] == MARKS[1:] for t in texts]),
+            }
+            if kind == "cut":
+                row["the word"] = share([t == r.english for t, r in zip(texts, cut, strict=True)])
+                row["fits"] = share([fits(s, t) for s, t in zip(sources, texts, strict=True)])
+            shown = zip(sources, texts, strict=True)
+            row["examples"] = [[" ".join(part) for part in both] for both in list(shown)[:6]]
+            found[f"{prefix} {kind}"] = row
+    return found
+
+
+def trained(mix: str, prefixes: Sequence[str], rate: float, seed: int) -> dict:
+    """Train once: the row of results."""
+    data, known = sentences(), vocabulary()
+    every = tasks(data.training, mix, seed=1)
+    rows = [row for prefix in prefixes for row in every[prefix]]
+    torch.manual_seed(seed)
+    V, steps = known.vocab_size, STEPS * len(prefixes) // len(PREFIXES)
+    model = EncoderDecoder.build(V, V, WIDTH, HEADS, LAYERS, max_length=40)
+    draw = torch.Generator().manual_seed(seed)
+    drawn = batches(rows, known, known, SETTINGS["batch"], draw, to_french=False)
+    began = time.process_time()
+    optimize(model, lambda _: next(drawn), rate, steps, lambda _: None)
+    found = {"steps": steps, "seconds": round(time.process_time() - began, 1)}
+    found["parameters"] = sum(p.numel() for p in model.parameters())
+    model.eval()
+    held = tasks(data.validation, mix, seed=3)
+    found["validation"] = round(loss_on(model, [r for name in prefixes for r in held[name]]), 4)
+    return found if seed == TUNING_SEED else found | {"tested": tested(model, prefixes)}
+
+
+def baseline() -> dict:
+    """What fills the holes without a network: the word of another test sentence, the commonest word
+    of the language, and the commonest word between the same two neighbours."""
+    cut = tasks(sentences().test[:TESTED], MIXES[0], seed=2)["restore:"]
+    holes = [(row.french[1:], row.english[1]) for row in cut]  # a source, and the word that is cut
+    around: dict[tuple, Counter] = {}
+    alone: list[Counter] = [Counter(), Counter()]  # English, French
+    for pair in sentences().training:
+        for side, words in enumerate((pair.english, pair.french)):
+            padded = ("", *words)
+            for before, word, behind in zip(padded, words, words[1:], strict=False):
+                around.setdefault((side, before, behind), Counter())[word] += 1
+                alone[side][word] += 1
+
+    def side_of(source: Words) -> int:
+        return int(sum(w in alone[1] for w in source) > sum(w in alone[0] for w in source))
+
+    def between(source: Words) -> str:
+        hole, side = source.index(MARKS[0]), side_of(source)
+        known = around.get((side, ("", *source)[hole], source[hole + 1]), alone[side])
+        return known.most_common(1)[0][0]
+
+    fillers = {
+        "another sentence's word": [word for _, word in [*holes[1:], holes[0]]],
+        "the commonest word": [alone[side_of(s)].most_common(1)[0][0] for s, _ in holes],
+        "the commonest between the neighbours": [between(source) for source, _ in holes],
+    }
+    return {
+        name: {
+            "the word": share([a == word for a, (_, word) in zip(words, holes, strict=True)]),
+            "fits": share(
+                [fits(s, (MARKS[0], a, MARKS[1])) for a, (s, _) in zip(words, holes, strict=True)]
+            ),
+        }
+        for name, words in fillers.items()
+    }
+
+
+def load() -> list[dict]:
+    return json.loads(RESULTS.read_text(encoding="utf-8"))["rows"] if RESULTS.is_file() else []
+
+
+def done(asked: dict, compute: Callable[[], dict]) -> dict:
+    """The row with these entries, from the file or computed and saved."""
+    for row in load():
+        if all(row.get(name) == value for name, value in asked.items()):
+            return row
+    row = asked | compute()
+    content = {"script": "benchmarks/encoder_decoder_prefixes.py", "torch": torch.__version__}
+    content |= {"machine": f"{platform.machine()}, {os.cpu_count()} cores, one thread"}
+    settings = SETTINGS | {"rates": RATES, "width": WIDTH, "heads": HEADS, "layers": LAYERS}
+    content |= {"settings": settings, "rows": [*load(), row]}
+    RESULTS.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
+    print({name: value for name, value in row.items() if name != "tested"}, flush=True)
+    return row
+
+
+def of_run(mix: str, prefixes: Sequence[str], rate: float, seed: int) -> dict:
+    asked = {"mix": mix, "prefixes": list(prefixes), "rate": rate, "seed": seed}
+    return done(asked, lambda: trained(mix, prefixes, rate, seed))
+
+
+def tuned(prefixes: Sequence[str]) -> float:
+    """The rate with the smallest loss on the tuning seed; the best is not at the edge of RATES."""
+    tried = {rate: of_run(MIXES[1], prefixes, rate, TUNING_SEED)["validation"] for rate in RATES}
+    return min(tried, key=lambda rate: tried[rate])
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    done({"part": "baseline"}, baseline)
+    rate = tuned(PREFIXES)
+    for seed in range(SEEDS):
+        for mix in MIXES:
+            of_run(mix, PREFIXES, rate, seed)
+    for prefix in PREFIXES:
+        rate = tuned([prefix])
+        for seed in range(SEEDS):
+            of_run(MIXES[1], [prefix], rate, seed)
+
+
+if __name__ == "__main__":
+    main()

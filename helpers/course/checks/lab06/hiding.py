@@ -1,0 +1,400 @@
+"""Checks of lab 06, tasks 2 and 3: whole words are hidden, and batches follow from their number."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable
+from typing import Any
+from unittest import mock
+
+import torch
+from torch import Tensor
+
+from helpers.course.checks.lab06.common import (
+    IGNORED,
+    MASKING,
+    PAIRS,
+    lab,
+    on_its_device,
+    without_loops,
+)
+from helpers.course.checks.trial import NOTHING, Complaint, Trial
+
+MASK = 99
+
+
+def _firsts(begins: Tensor) -> Tensor:
+    """Of each token the position at which its word begins, (B, T)."""
+    place = torch.arange(begins.shape[-1], device=begins.device)
+    return torch.where(begins, place, 0).cummax(-1).values
+
+
+def _hide_words(
+    tokens: Tensor, begins: Tensor, special: Tensor, draw: Tensor, what: Tensor, random: Tensor,
+    mask: int, share: float = 0.15, slip: str = "",
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    first = _firsts(begins)
+    if slip == "last":
+        last = tokens.shape[-1] - 1 - _firsts(_ends(begins).flip(-1)).flip(-1)
+        of_word = draw.gather(-1, last)
+    elif slip == "any":
+        of_word = torch.stack([torch.stack([row[f == i].min() for i in f])
+                               for row, f in zip(draw, first, strict=True)])  # fmt: skip
+    else:
+        of_word = draw if slip == "tokens" else draw.gather(-1, first)
+    what = what.gather(-1, first) if slip == "one fate" else what
+    share = 0.15 if slip == "fixed" else share
+    chosen = of_word <= share if slip == "up to" else of_word < share
+    chosen = chosen if slip == "special" else chosen & ~special
+    if slip == "first alone":
+        chosen = chosen & begins
+    low, high = (0.8, 1.0) if slip == "no kept" else (0.9, 1.0) if slip == "turned" else (0.8, 0.9)
+    masked = chosen & (what < (0.9 if slip == "turned" else 0.8))
+    swapped = chosen & (low <= what) & (what < high)
+    if slip == "of all":
+        masked, swapped = (what < 0.8) & ~special, (what >= 0.8) & (what < 0.9) & ~special
+    inputs = torch.where(swapped, random, torch.where(masked, mask, tokens))
+    asked = {"at mask": masked, "changed": masked | swapped, "all": torch.ones_like(chosen)}
+    targets = torch.where(asked.get(slip, chosen), inputs if slip == "read" else tokens, IGNORED)
+    return inputs, targets.clamp(min=0) if slip == "zeros" else targets
+
+
+def _ends(begins: Tensor) -> Tensor:
+    """Whether a token is the last of its word."""
+    return torch.cat([begins[..., 1:], torch.ones_like(begins[..., :1])], -1)
+
+
+_SLIPS = {
+    "tokens": "Here each token is chosen by its own number. A word is chosen, or not, by the "
+    "number of its first token, and then all of its tokens are.",
+    "first alone": "All tokens of a chosen word are chosen, not its first one alone.",
+    "last": "The number of the first token of a word decides, not that of its last one.",
+    "any": "The number of the first token alone decides; those of the others do not count.",
+    "one fate": "What becomes of a chosen token is decided by its own `what`, not by that of the "
+    "first token of its word.",
+    "special": f"[CLS], [SEP] and [PAD] are never chosen. {PAIRS}",
+    "no kept": "From 0.9 on a chosen token stays as it is.",
+    "turned": "Below 0.8 it is [MASK], from there to 0.9 the random token, from 0.9 on it stays.",
+    "of all": f"The shares 80, 10 and 10 % are those of the chosen tokens, not of all. {MASKING}",
+    "at mask": f"A chosen token that is swapped or kept has a target, too. {MASKING}",
+    "changed": f"A chosen token that stays as it is has a target, too. {MASKING}",
+    "all": "Only chosen tokens have a target; the others have -100.",
+    "read": "The target is the token that stood there before anything was hidden.",
+    "zeros": "0 is a token like others: no target is -100.",
+    "up to": "A number that is just `share`, 0.8 or 0.9 is no longer below it.",
+    "fixed": "`share` is handed over: it is 0.15 only where it is left out.",
+}
+_RANDOM = "From 0.8 to below 0.9 a chosen token becomes the token in `random` at the same place."
+
+
+def _rows(trial: Trial, B: int, T: int) -> tuple[Tensor, ...]:
+    """tokens, begins, special, draw, what, random for B rows that end in padding."""
+    tokens = trial.integers(10, 60, B, T)
+    begins = torch.rand(B, T, generator=trial.generator) < 0.5
+    special = torch.zeros(B, T, dtype=torch.bool)
+    special[:, 0] = True
+    for row in range(1, B):
+        special[row, T - trial.integer(1, max(2, T // 3)) :] = True
+    begins[:, :2] = True
+    begins |= special
+    tokens = tokens.masked_fill(special, 90)
+    draw, what = (torch.rand(B, T, generator=trial.generator) for _ in range(2))
+    return tokens, begins, special, draw, what, trial.integers(60, 80, B, T)
+
+
+@lab.task(_hide_words)
+def hide_words(trial: Trial) -> None:
+    hint = (
+        "Which position does the word of each token begin at? torch.where(begins, place, 0) and "
+        "cummax(-1).values tell it, and draw.gather(-1, first) reads the word's number there. "
+        f"{MASKING}"
+    )
+    pair = "Hand back two things: return inputs, targets."
+
+    def try_on(rule: str, arguments: tuple, given: str, words: str = hint,
+               **named: float) -> None:  # fmt: skip
+        got = trial.call(*arguments, given=given, hint=words, **named)
+        fine = isinstance(got, tuple | list) and len(got) == 2
+        trial.holds(fine, "two things come back", NOTHING if got is None else pair, got=got)
+        expected = _hide_words(*arguments, **named)
+        swapped = (expected[1] != IGNORED) & (expected[0] == arguments[5])
+        for place, name in enumerate(("inputs", "targets")):
+            others = place == 0 and _fits(got[0], swapped)
+            others = others and torch.equal(got[0][~swapped], expected[0][~swapped])
+            own = [(got[0], _RANDOM)] if others else []
+            slips = own + [
+                (value[place], words)
+                for slip, words in _SLIPS.items()
+                if not torch.equal(
+                    (value := _hide_words(*arguments, **named, slip=slip))[place], expected[place]
+                )
+            ]
+            if name == "inputs" and len(got) == 2 and _alike(got[0], expected[1]):
+                trial.holds(False, "inputs come first", pair, given=given)
+            trial.equals(got[place], expected[place], f"{rule}: {name}", words, slips=slips,
+                         given=given)  # fmt: skip
+
+    rows = (
+        torch.tensor([[90, 11, 12, 13, 14, 15, 16, 91]]),
+        torch.tensor([[True, True, False, True, True, False, False, True]]),
+        torch.tensor([[True, *[False] * 6, True]]),
+        torch.tensor([[0.01, 0.10, 0.90, 0.50, 0.05, 0.12, 0.40, 0.02]]),
+        torch.tensor([[0.10, 0.50, 0.30, 0.10, 0.95, 0.30, 0.82, 0.10]]),
+        torch.tensor([[71, 72, 73, 74, 75, 76, 77, 78]]),
+    )
+    given = "tokens [CLS] 11 12 | 13 | 14 15 16 [SEP], of three words; draw 0.01, 0.10 0.90, 0.50, "
+    given += "0.05 0.12 0.40, 0.02; what 0.1, 0.50 0.30, 0.1, 0.95 0.30 0.82, 0.1; random 71 to 78"
+    try_on("by hand", (*rows, MASK), given)
+    tokens, _, special = rows[:3]
+    edges = torch.tensor([[0.1, 0.5, 0.4, 0.4, 0.4, 0.4, 0.4, 0.1]])
+    kinds = torch.tensor([[0.1, 0.1, 0.1, 0.8, 0.9, 0.1, 0.8, 0.1]])
+    border = (tokens, torch.ones_like(special), special, edges, kinds, rows[5], MASK)
+    given = "six words of one token; draw 0.5, then 0.4; what 0.1, 0.1, 0.8, 0.9, 0.1, 0.8; share "
+    given += "= 0.5"
+    try_on("a number that is no longer below", border, given, _SLIPS["up to"], share=0.5)
+    for B, T in ((4, 12), (6, 9)):
+        arguments = _rows(trial, B, T)
+        where = f"{B} rows of {T} tokens, share = "
+        try_on("random rows", (*arguments, MASK), f"{where}0.5", share=0.5)
+        try_on("random rows", (*arguments, MASK), f"{where}0.3", share=0.3)
+    many = _rows(trial, 60, 20)
+    try_on("BERT's share, 15 %", (*many, MASK), "60 rows of 20 tokens, share left out")
+    try_on("another [MASK]", (*many, 7), "60 rows of 20 tokens, mask = 7")
+    loops = "A loop does one token after the other, and Python is slow at that: write it for all "
+    loops += "of them at once, with cummax and gather."
+    without_loops(trial, lambda n: (*_rows(trial, 3, n), MASK), (12, 92), "tokens in a row", loops)
+    on_its_device(trial, lambda: trial.answer(*[x.to("meta") for x in many], MASK),
+                  "all on another device")  # fmt: skip
+
+
+def _fits(got: Any, expected: Tensor) -> bool:
+    return isinstance(got, Tensor) and got.shape == expected.shape and not got.is_floating_point()
+
+
+def _alike(got: Any, expected: Tensor) -> bool:
+    return isinstance(got, Tensor) and got.shape == expected.shape and torch.equal(got, expected)
+
+
+def _batch_of(step: int, texts: Tensor, B: int, seed: int, hide: Callable) -> tuple[Tensor, Tensor]:
+    number, place = divmod(step, len(texts) // B)
+    order = torch.randperm(
+        len(texts), generator=torch.Generator().manual_seed(1_000_003 * seed + 2 * number)
+    )
+    rows = texts[order[place * B :][:B]]
+    return hide(rows, torch.Generator().manual_seed(1_000_003 * seed + 2 * step + 1))
+
+
+class _World:
+    """Texts that can be told apart, and a masking that shows which numbers it drew."""
+
+    T = 4
+
+    def __init__(self, trial: Trial, N: int) -> None:
+        self.trial, self.N, self.seeded = trial, N, 0
+        self.texts = 10 * torch.arange(N)[:, None] + torch.arange(self.T)
+
+    def batch(self, step: int, B: int, seed: int, seconds: float = 20.0) -> tuple[list[int], list]:
+        """The numbers of a batch's texts, and what its masking drew."""
+        given = f"batch_of({step}, texts of shape {tuple(self.texts.shape)}, {B}, {seed}, hide)"
+        calls: list[Any] = []
+
+        def hide(rows: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+            calls.append((rows, generator))
+            fine = isinstance(rows, Tensor) and tuple(rows.shape) == (B, self.T)
+            words = f"hide gets the {B} texts of this batch, {(B, self.T)}, and a generator."
+            if not fine or not isinstance(generator, torch.Generator):
+                got = f"{getattr(rows, 'shape', type(rows))}, {type(generator).__name__}"
+                raise Complaint("hide is called with the batch and a generator", words, given, got)
+            self.seeded = generator.initial_seed()
+            return rows.clone(), torch.rand(B, self.T, generator=generator)
+
+        before = torch.random.get_rng_state()
+        got = self.trial.call(step, self.texts, B, seed, hide, given=given, seconds=seconds)
+        after = torch.random.get_rng_state()
+        own = "Make a torch.Generator() of its own and seed that. torch.manual_seed, or randperm "
+        own += "and rand without a generator, use the one that everybody shares: whoever draws "
+        own += "from it in between changes your batch, and you change theirs."
+        self.trial.holds(torch.equal(before, after), "the shared generator is left alone", own,
+                         given=given)  # fmt: skip
+        pair = isinstance(got, tuple | list) and len(got) == 2
+        fine = pair and all(
+            isinstance(part, Tensor) and tuple(part.shape) == (B, self.T) for part in got
+        )
+        words = NOTHING if got is None else "Hand back what hide(rows, generator) hands back."
+        once = "batch_of calls hide once, with the texts of this batch: batch number 1,000,000 "
+        once += "must not cost a million batches."
+        self.trial.holds(len(calls) == 1, "hide is called once", once if calls else words,
+                         given=given, got=f"{len(calls)} calls")  # fmt: skip
+        self.trial.holds(fine, "it hands back what hide makes of a batch", words, given=given,
+                         got=got)  # fmt: skip
+        numbers = (got[0][:, 0] // 10).tolist()
+        whole = all(n in range(self.N) for n in numbers)
+        whole = whole and torch.equal(got[0], self.texts[torch.tensor(numbers)])
+        self.trial.holds(whole, "a batch is made of whole texts", "Rows of texts are chosen, such "
+                         "as texts[rows] with the numbers of the rows.", given=given)  # fmt: skip
+        return numbers, got[1].flatten().tolist()
+
+
+@lab.task(_batch_of)
+def batch_of(trial: Trial) -> None:
+    N, B, seed = 23, 4, trial.integer(1, 50)
+    per_pass = N // B
+    world = _World(trial, N)
+    where = f"{N} texts, B = {B}, seed {seed}, steps "
+    first = world.batch(3, B, seed)
+    torch.rand(trial.integer(1, 9))  # somebody else draws from the shared generator
+    world.batch(7, B, seed)
+    trial.holds(
+        world.batch(3, B, seed) == first,
+        "the same step gives the same batch again",
+        "Nothing may be kept between calls, and no number may come from a generator that was not "
+        "seeded in this very call.",
+        given=f"{where}3, 7, 3",
+    )
+    passes = [
+        [world.batch(step, B, seed) for step in range(n * per_pass, (n + 1) * per_pass)]
+        for n in range(3)
+    ]
+    for n, batches in enumerate(passes):
+        read = [text for texts, _ in batches for text in texts]
+        trial.holds(
+            len(set(read)) == B * per_pass,
+            f"a pass of {per_pass} batches reads no text twice",
+            "The order is that of the pass: all its steps must make the same one, so it is seeded "
+            "with the number of the pass, step // (N // B), and not with the step; and step % (N "
+            "// B) says which piece of it is meant.",
+            given=f"{where}{n * per_pass} to {(n + 1) * per_pass - 1}",
+            got=f"{len(set(read))} different texts",
+            expected=B * per_pass,
+        )
+    orders = [[text for texts, _ in batches for text in texts] for batches in passes]
+    trial.holds(
+        orders[0] != list(range(B * per_pass)),
+        "the texts are shuffled",
+        "torch.randperm(N, generator=...) gives an order.",
+        given=f"{where}0 to {per_pass - 1}",
+        got=orders[0],
+    )
+    trial.holds(
+        orders[0] != orders[1] != orders[2],
+        "every pass has another order",
+        "The order is seeded with the seed and the number of the pass.",
+        given=f"{where}0 to {3 * per_pass - 1}",
+        got=orders[:2],
+    )
+    drawn = [numbers for batches in passes for _, numbers in batches]
+    trial.holds(
+        all(a != b for i, a in enumerate(drawn[:per_pass]) for b in drawn[:i]),
+        "every batch of a pass is masked in its own way",
+        "The masking is seeded with the step: with the number of the pass alone all batches of a "
+        "pass would be hidden at the same positions.",
+        given=f"{where}0 to {per_pass - 1}",
+    )
+    trial.holds(
+        not {*map(tuple, drawn[:per_pass])} & {*map(tuple, drawn[per_pass:])},
+        "every pass is masked anew",
+        "The masking is seeded with the step itself, and not with its place in the pass.",
+        given=f"{where}0 to {3 * per_pass - 1}",
+    )
+    other = [world.batch(step, B, seed + 1) for step in range(per_pass)]
+    another = "The seed counts for the order and for the masking. Of the number that manual_seed "
+    another += "gets only the last 32 bits count: seed * 2**32 is lost, an odd factor is not."
+    trial.holds([t for t, _ in other] != [t for t, _ in passes[0]], "another seed, another order",
+                another, given=f"seeds {seed} and {seed + 1}")  # fmt: skip
+    masks = {tuple(numbers) for _, numbers in other}
+    trial.holds(masks != {*map(tuple, drawn[:per_pass])}, "another seed, other masks", another,
+                given=f"seeds {seed} and {seed + 1}")  # fmt: skip
+    later = {tuple(numbers) for numbers in drawn}
+    trial.holds(
+        not masks & later,
+        "no two seeds share their masks",
+        "seed + step is the same number for seed 1, step 4 and for seed 2, step 3: two runs would "
+        "see the same masks, one step apart. Multiply the seed by a large number first.",
+        given=f"seeds {seed} and {seed + 1}",
+    )
+    again = {tuple(texts) for texts, _ in other}
+    shifted = {tuple(texts) for batches in passes for texts, _ in batches}
+    trial.holds(
+        not again & shifted,
+        "no two seeds share their orders",
+        "seed + number of the pass is the same for two seeds: their orders repeat each other, one "
+        "pass apart. Multiply the seed by a large number first.",
+        given=f"seeds {seed} and {seed + 1}",
+    )
+    exact = [_World(trial, 8).batch(step, B, seed)[0] for step in range(2)]
+    hint = "With N = 8 and B = 4 a pass has two batches: N // B."
+    trial.holds(len({*exact[0], *exact[1]}) == 8, "batches that fit exactly", hint,
+                given=f"8 texts, B = {B}, seed {seed}, steps 0 and 1", got=exact)  # fmt: skip
+    long = "Go to the step at once, with divmod(step, N // B): no loop over earlier steps."
+    try:
+        world.batch(3_000_000_001, B, seed, seconds=5.0)
+    except Complaint as wrong:
+        wrong.hint = long if wrong.rule.startswith("it comes to an end") else wrong.hint
+        raise
+    trial.holds(True, "it goes to any step at once", long)
+    _after_a_restart(trial, world, seed)
+    _apart(trial)
+
+
+def _after_a_restart(trial: Trial, world: _World, seed: int) -> None:
+    """No number comes from Python's hash of a text."""
+    before, real = world.batch(6, 4, seed), hash
+
+    def another_start(value: Any) -> int:
+        return real(("another start", value)) if _holds_text(value) else real(value)
+
+    with mock.patch.object(builtins, "hash", another_start):
+        after = world.batch(6, 4, seed)
+    trial.holds(
+        before == after,
+        "the same batch today and tomorrow",
+        "Python's hash of a text is another number in each start of Python, so a training that "
+        "goes on tomorrow would get other batches. Make the number from step and seed by sums "
+        "and products.",
+        given=f"seed {seed}, step 6, before and after a restart",
+    )
+
+
+def _holds_text(value: Any) -> bool:
+    if isinstance(value, str | bytes):
+        return True
+    return isinstance(value, tuple | frozenset) and any(map(_holds_text, value))
+
+
+_SEEDS = range(4)
+
+
+def _apart(trial: Trial) -> None:
+    """Seeds that lie side by side share no order and no mask in the first million steps."""
+    N, B = 23, 11  # two batches a pass; of 11 texts no two orders are alike by chance
+    world = _World(trial, N)
+    steps = {*range(21), N - 1, N, N + 1}
+    steps |= {10**k + j for k in range(2, 6) for j in range(3)} | {999_999}
+    starts = []
+    for seed, step in ((0, 0), (0, 1), (1, 0)):
+        world.batch(step, B, seed)
+        starts.append(world.seeded)
+    first, next_step, next_seed = starts
+    if next_step != first:  # a factor of the seed, if that is how the numbers are made
+        for k in _SEEDS:
+            factor, rest = divmod(k * abs(next_seed - first), abs(next_step - first))
+            steps |= {factor} if not rest and factor < 10**6 else set()
+    hint = "Seeds 0 to 3 and steps below a million: {} share {}. seed + step is the same number "
+    hint += "for seed 1, step 4 and for seed 2, step 3, and 1,000 * seed + step soon is, too; a "
+    hint += (
+        "product gives 0 for seed 0. Add a large multiple of the seed, such as 1,000,003 * seed."
+    )
+
+    def differ(rule: str, what: str, of: Iterable[tuple[int, int, Any]]) -> None:
+        seen: dict[Any, tuple[int, int]] = {}
+        for seed, step, made in of:
+            other = seen.setdefault(tuple(made), (seed, step))
+            pair = f"seed {other[0]}, step {other[1]} and seed {seed}, step {step}"
+            trial.holds(other == (seed, step), rule, hint.format(pair, what), given=pair)
+
+    differ("no two of the seeds 0 to 3 share a mask", "a mask",
+           ((seed, step, world.batch(step, B, seed)[1])
+            for seed in _SEEDS for step in sorted(steps)))  # fmt: skip
+    differ("no two of the seeds 0 to 3 share an order", "an order",
+           ((seed, 2 * n, world.batch(2 * n, B, seed)[0])
+            for seed in _SEEDS for n in sorted(steps) if 2 * n < 10**6))  # fmt: skip
