@@ -305,14 +305,17 @@ MUTANTS = [
         "The first row belongs",
     ),
     Mutant("exchange", "counts", " / len(wanted)", "", "These are counts"),
-    Mutant("exchange", "no prefix", "(prefix, *words)", "words", "reads no prefix"),
-    Mutant("exchange", "prefix behind", "(prefix, *words)", "(*words, prefix)", "*in front of*"),
+    Mutant("exchange", "no prefix", "(prefix, *words)", "words", "the first word of every source"),
+    Mutant(
+        "exchange", "prefix behind", "(prefix, *words)", "(*words, prefix)",
+        "the first word of every source",
+    ),
     Mutant(
         "exchange",
         "prefix as letters",
         "(prefix, *words)",
         "(*prefix, *words)",
-        "reads no prefix",
+        "the first word of every source",
     ),
     Mutant(
         "exchange",

@@ -824,11 +824,8 @@ def exchange(trial: Trial) -> None:
         (scaled(lambda count: 100), "These are per cent: a share is a number from 0 to 1."),
         (
             judged(obeyed, lambda prefix, words: words),
-            "The model reads no prefix here: put it in front of the words of each sentence.",
-        ),
-        (
-            judged(obeyed, lambda prefix, words: (*words, prefix)),
-            "The prefix stands *in front of* the words.",
+            "What the model reads begins with its prefix: it is the first word of every source, "
+            "in front of the words of the sentence.",
         ),
         (
             judged(single_words, in_front),
