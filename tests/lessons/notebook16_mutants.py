@@ -271,6 +271,67 @@ MUTANTS = [
         "text += [token]",
         "still there",
     ),
+    # exchange
+    Mutant(
+        "exchange",
+        "compared with what was read",
+        "zip(texts, wanted)",
+        "zip(texts, sentences)",
+        "with the sentence that was read",
+    ),
+    Mutant(
+        "exchange",
+        "a translation is always right",
+        "zip(texts, wanted)",
+        "zip(texts, english if sentences is french else french)",
+        "behind each prefix",
+    ),
+    Mutant(
+        "exchange", "English is always right", "zip(texts, wanted)", "zip(texts, english)",
+        "the French sentence is wanted",
+    ),
+    Mutant(
+        "exchange",
+        "the languages the other way round",
+        "for sentences in (french, english)",
+        "for sentences in (english, french)",
+        "French sentences come first",
+    ),
+    Mutant(
+        "exchange",
+        "the prefixes the other way round",
+        '("to-English:", english), ("to-French:", french)',
+        '("to-French:", french), ("to-English:", english)',
+        "The first row belongs",
+    ),
+    Mutant("exchange", "counts", " / len(wanted)", "", "These are counts"),
+    Mutant("exchange", "no prefix", "(prefix, *words)", "words", "the first word of every source"),
+    Mutant(
+        "exchange", "prefix behind", "(prefix, *words)", "(*words, prefix)",
+        "the first word of every source",
+    ),
+    Mutant(
+        "exchange",
+        "prefix as letters",
+        "(prefix, *words)",
+        "(*prefix, *words)",
+        "the first word of every source",
+    ),
+    Mutant(
+        "exchange",
+        "the usual cases only",
+        "for sentences in (french, english)",
+        "for sentences in (french if wanted is english else english,)",
+        "the two usual cases only",
+    ),
+    Mutant("exchange", "one flat list", "table.append(row)", "table += row", "a list for each"),
+    Mutant(
+        "exchange",
+        "a part is enough",
+        "sum(t == w for t, w in zip(texts, wanted))",
+        "sum(sum(a == b for a, b in zip(t, w)) / len(w) for t, w in zip(texts, wanted))",
+        "word for word",
+    ),
     # rouge_1
     Mutant(
         "rouge_1",
@@ -387,6 +448,19 @@ REWRITES = [
             text.append(target[at])
             at += 1
     return text
+""",
+    ),
+    Rewrite(
+        "exchange",
+        "one sentence after the other",
+        """def exchange(write, french, english):
+    counts = [[0, 0], [0, 0]]
+    for f, e in zip(french, english):
+        for i, prefix in enumerate(("to-English:", "to-French:")):
+            for j, words in enumerate((f, e)):
+                (text,) = write([(prefix,) + tuple(words)])
+                counts[i][j] += text == (e, f)[i]
+    return [[count / len(french) for count in row] for row in counts]
 """,
     ),
     Rewrite(

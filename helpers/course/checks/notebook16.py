@@ -1,11 +1,12 @@
-"""Your turn with encoder and decoder: masks, a block, teacher forcing, writing, spans, a score."""
+"""Your turn with encoder and decoder: masks, block, forcing, writing, spans, prefixes, score."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -26,6 +27,7 @@ FORCING = see(16, "Teacher forcing, and the phrase grammar again")
 ONCE = see(16, "Writing: the source is read once")
 SPANS = see(16, "Cut spans out of a text, and write them")
 PREFIXES = see(16, "One model, three prefixes")
+STORIES = see(16, "Does it read the story?")
 
 
 def _three_masks(source: Tensor, T: int, pad: int) -> Masks:
@@ -669,6 +671,185 @@ def restore(trial: Trial) -> None:
         trial.agrees(_restore, *both, marks, rule="nothing is lost", given=given, **look)
 
 
+Words = tuple[str, ...]
+Table = list[list[float]]
+Judge = Callable[[Words, Words, Words], float]  # a text, what is wanted, what was read
+TO_ENGLISH, TO_FRENCH = "to-English:", "to-French:"
+TWINS = [
+    ("le chat dort .", "the cat sleeps ."),
+    ("la vache arrive .", "the cow arrives ."),
+    ("un hibou chante .", "an owl sings ."),
+    ("les rois dorment .", "the kings sleep ."),
+    ("une oie attend .", "a goose waits ."),
+    ("la femme chante .", "the woman sings ."),
+    ("un jardin dort .", "a garden sleeps ."),
+]
+
+
+def _exchange(
+    write: Callable[[list[Words]], Sequence[Words]],
+    french: Sequence[Words],
+    english: Sequence[Words],
+) -> Table:
+    table = []
+    for prefix, wanted in ((TO_ENGLISH, english), (TO_FRENCH, french)):
+        row = []
+        for sentences in (french, english):
+            texts = write([(prefix, *words) for words in sentences])
+            hits = [text == asked for text, asked in zip(texts, wanted, strict=True)]
+            row.append(sum(hits) / len(hits))
+        table.append(row)
+    return table
+
+
+def _known(plan: Mapping[tuple[str, int], str], count: int) -> Callable[..., list[Words]]:
+    """A writer that gives each of its sources a text of its own, and else a text of one word.
+
+    Args:
+        plan: for a prefix and the language of the sentence, French (0) or English (1), what it
+            writes for each of the first sentences: the sentence in English (e), in French (f), or
+            a broken one (b).
+        count: of the sentences.
+    """
+    told: dict[Words, Words] = {}
+    for (prefix, side), kinds in plan.items():
+        for twins, kind in zip(TWINS[:count], kinds, strict=True):
+            french, english = (tuple(text.split()) for text in twins)
+            broken = (english if prefix == TO_ENGLISH else french)[:-1]
+            source = (prefix, *(french, english)[side])
+            told[source] = {"e": english, "f": french, "b": broken}[kind]
+    return lambda sources: [told.get(tuple(source), ("?",)) for source in sources]
+
+
+@turns.task(_exchange)
+def exchange(trial: Trial) -> None:
+    hint = (
+        "For each prefix and for the sentences of each language: put the prefix in front of every "
+        "sentence, let them be written, and count the texts that are the sentence in the "
+        f"*prefix's* language. {PREFIXES}"
+    )
+
+    def judged(judge: Judge, source: Callable[[str, Words], Words]) -> Callable[..., Table]:
+        """The test with other sources, or with another idea of what is right."""
+
+        def slip(write: Callable, french: Sequence[Words], english: Sequence[Words]) -> Table:
+            table: Table = []
+            for prefix, wanted in ((TO_ENGLISH, english), (TO_FRENCH, french)):
+                table.append([])
+                for read in (french, english):
+                    texts = write([source(prefix, words) for words in read])
+                    every = [judge(*three) for three in zip(texts, wanted, read, strict=True)]
+                    table[-1].append(sum(every) / len(every))
+            return table
+
+        return slip
+
+    def in_front(prefix: str, words: Words) -> Words:
+        return (prefix, *words)
+
+    def obeyed(text: Words, wanted: Words, read: Words) -> float:
+        return text == wanted
+
+    def other(write: Callable, french: Sequence[Words], english: Sequence[Words]) -> Table:
+        return [
+            [
+                float(np.mean([a == b for a, b in zip(write(sources), wanted, strict=True)]))
+                for wanted, sources in (
+                    (english, [(prefix, *words) for words in french]),
+                    (french, [(prefix, *words) for words in english]),
+                )
+            ]
+            for prefix in (TO_ENGLISH, TO_FRENCH)
+        ]
+
+    def one_language(place: int) -> Callable[..., Table]:
+        def slip(write: Callable, french: Sequence[Words], english: Sequence[Words]) -> Table:
+            wanted = (french, english)[place]
+            return [
+                [
+                    sum(a == b for a, b in zip(texts, wanted, strict=True)) / len(wanted)
+                    for read in (french, english)
+                    for texts in [write([(prefix, *words) for words in read])]
+                ]
+                for prefix in (TO_ENGLISH, TO_FRENCH)
+            ]
+
+        return slip
+
+    def scaled(factor: Callable[[int], float]) -> Callable[..., Table]:
+        return lambda write, french, english: [
+            [factor(len(french)) * share for share in row]
+            for row in _exchange(write, french, english)
+        ]
+
+    def single_words(text: Words, wanted: Words, read: Words) -> float:
+        return sum(a == b for a, b in zip(text, wanted, strict=False)) / len(wanted)
+
+    usual = (
+        "These are the two usual cases only. The test is to exchange the prefix: each of the two "
+        "before sentences of both languages, four numbers in all."
+    )
+    slips: list[Slip] = [
+        (
+            judged(lambda text, wanted, read: text == read, in_front),
+            "Here a text is compared with the sentence that was read. The *prefix* says which "
+            "language is wanted, so compare it with the sentence in that language.",
+        ),
+        (
+            other,
+            "Here a translation counts as right behind each prefix. A French sentence behind "
+            "to-French: is to stay French: the prefix says which language is wanted.",
+        ),
+        (one_language(1), "Behind to-French: the French sentence is wanted, not the English one."),
+        (one_language(0), "Behind to-English: the English sentence is wanted, not the French one."),
+        (
+            lambda *given: [list(column) for column in zip(*_exchange(*given), strict=True)],
+            "A row belongs to a prefix, and a column to the language of the sentence.",
+        ),
+        (
+            lambda *given: _exchange(*given)[::-1],
+            "The first row belongs to to-English:, the second to to-French:.",
+        ),
+        (
+            lambda *given: [row[::-1] for row in _exchange(*given)],
+            "In each row, French sentences come first, then English ones.",
+        ),
+        (lambda *given: [_exchange(*given)[i][i] for i in (0, 1)], usual),
+        (lambda *given: [[_exchange(*given)[i][i]] for i in (0, 1)], usual),
+        (
+            lambda *given: [share for row in _exchange(*given) for share in row],
+            "Two rows of two numbers are asked for, a list for each prefix.",
+        ),
+        (scaled(lambda count: count), "These are counts: divide by the number of sentences."),
+        (scaled(lambda count: 100), "These are per cent: a share is a number from 0 to 1."),
+        (
+            judged(obeyed, lambda prefix, words: words),
+            "What the model reads begins with its prefix: it is the first word of every source, "
+            "in front of the words of the sentence.",
+        ),
+        (
+            judged(single_words, in_front),
+            "A text counts if it is the wanted sentence word for word, not in part.",
+        ),
+    ]
+
+    def ask(rule: str, given: str, count: int, plan: Mapping[tuple[str, int], str]) -> None:
+        french, english = ([tuple(two[k].split()) for two in TWINS[:count]] for k in (0, 1))
+        write = _known(plan, count)
+        look = {"rule": rule, "hint": hint, "slips": slips, "given": given}
+        trial.agrees(_exchange, write, french, english, **look)
+
+    pairs = [(prefix, side) for prefix in (TO_ENGLISH, TO_FRENCH) for side in (0, 1)]
+    by_hand = dict(zip(pairs, ("eeeef", "effbb", "ffeeb", "fffeb"), strict=True))
+    ask(
+        "by hand: 0.8, 0.2 and 0.4, 0.6", "a model that obeys now and then, 5 sentences", 5, by_hand
+    )
+    blind = dict(zip(pairs, ("eee", "fff", "eee", "fff"), strict=True))
+    ask("a model that always translates: 1, 0 and 0, 1", "a model that reads no prefix", 3, blind)
+    kinds = ["".join("efb"[k] for k in trial.integers(0, 3, 7).tolist()) for _ in pairs]
+    ask("any model", "a model that writes at random", 7, dict(zip(pairs, kinds, strict=True)))
+
+
 def _rouge_1(found: Sequence[str], wanted: Sequence[str]) -> float:
     common = sum((Counter(found) & Counter(wanted)).values())
     return 2 * common / (len(found) + len(wanted))
@@ -678,7 +859,7 @@ def _rouge_1(found: Sequence[str], wanted: Sequence[str]) -> float:
 def rouge_1(trial: Trial) -> None:
     hint = (
         "Count the words that both have, each as often as it occurs in both, and divide twice "
-        f"that number by the number of words in both texts together. {PREFIXES}"
+        f"that number by the number of words in both texts together. {STORIES}"
     )
 
     def common(found: Sequence[str], wanted: Sequence[str]) -> int:
