@@ -178,14 +178,26 @@ MUTANTS = [
     ),
     # class_logits
     Mutant("class_logits", "last token", "h[:, 0]", "h[:, -1]", "read at [CLS]"),
-    Mutant("class_logits", "mean of the states", "h[:, 0]", "h.mean(1)", "not the mean"),
-    Mutant("class_logits", "every token", "h[:, 0]", "h", "logits for every token"),
+    Mutant("class_logits", "always the mean", "h[:, 0]", "h.mean(1)", "not the mean"),
+    Mutant("class_logits", "never the mean", "h.mean(1)", "h[:, 0]", "h.mean(1)"),
+    Mutant("class_logits", "turned", "if mean", "if not mean", "not the mean"),
+    Mutant("class_logits", "sum", "h.mean(1)", "h.sum(1)", "the sum"),
+    Mutant("class_logits", "every token", "h.mean(1) if mean else h[:, 0]", "h", "every token"),
     Mutant("class_logits", "first text only", "h[:, 0]", "h[0]", "h[:, 0]"),
     Mutant(
         "class_logits",
+        "mean of the logits",
+        "    return pooled @ W_o.T + b_o",
+        "    pooled = torch.tanh(h @ W_p.T + b_p)\n"
+        "    logits = pooled @ W_o.T + b_o\n"
+        "    return logits.mean(1) if mean else logits[:, 0]",
+        "not of the logits",
+    ),
+    Mutant(
+        "class_logits",
         "no tanh",
-        "torch.tanh(h[:, 0] @ W_p.T + b_p)",
-        "h[:, 0] @ W_p.T + b_p",
+        "torch.tanh(state @ W_p.T + b_p)",
+        "state @ W_p.T + b_p",
         "tanh is missing",
     ),
     Mutant("class_logits", "relu", "torch.tanh", "torch.relu", "not in ReLU"),
@@ -415,17 +427,19 @@ def discriminator_task(tokens, sampled, chosen):
         "class_logits",
         "F.linear",
         """
-def class_logits(h, W_p, b_p, W_o, b_o):
-    return F.linear(F.linear(h.select(1, 0), W_p, b_p).tanh(), W_o, b_o)
+def class_logits(h, W_p, b_p, W_o, b_o, mean):
+    state = h.sum(1) / h.shape[1] if mean else h.select(1, 0)
+    return F.linear(F.linear(state, W_p, b_p).tanh(), W_o, b_o)
 """,
     ),
     Rewrite(
         "class_logits",
-        "all tokens first",
+        "mean behind the matrix",
         """
-def class_logits(h, W_p, b_p, W_o, b_o):
-    everywhere = torch.einsum("btd,ed->bte", h, W_p) + b_p
-    return (torch.tanh(everywhere) @ W_o.T + b_o)[:, 0]
+def class_logits(h, W_p, b_p, W_o, b_o, mean):
+    everywhere = torch.einsum("btd,ed->bte", h, W_p)
+    one = everywhere.mean(1) if mean else everywhere[:, 0]
+    return torch.tanh(one + b_p) @ W_o.T + b_o
 """,
     ),
     Rewrite(

@@ -400,53 +400,78 @@ def discriminator_task(trial: Trial) -> None:
     trial.agrees(_discriminator_task, tokens, sampled, chosen, rule="for any text", **look)
 
 
-def _class_logits(h: Tensor, W_p: Tensor, b_p: Tensor, W_o: Tensor, b_o: Tensor) -> Tensor:
-    return torch.tanh(h[:, 0] @ W_p.T + b_p) @ W_o.T + b_o
+def _class_logits(
+    h: Tensor, W_p: Tensor, b_p: Tensor, W_o: Tensor, b_o: Tensor, mean: bool
+) -> Tensor:
+    state = h.mean(1) if mean else h[:, 0]
+    return torch.tanh(state @ W_p.T + b_p) @ W_o.T + b_o
 
 
 @turns.task(_class_logits)
 def class_logits(trial: Trial) -> None:
     hint = (
-        "Take the states of the first token, h[:, 0] with the shape (B, D); then W_p and b_p, "
-        f"tanh, and last W_o and b_o. {HEADS}"
+        "Take one state of each text, with the shape (B, D): h[:, 0], or with `mean` the mean over "
+        f"the tokens; then W_p and b_p, tanh, and last W_o and b_o. {HEADS}"
     )
     once = "The two layers are W_p with tanh, then W_o without."
+
+    def state_of(h: Tensor, mean: bool) -> Tensor:
+        return h.mean(1) if mean else h[:, 0]
+
     slips: list[Slip] = [
-        (lambda h, *w: _class_logits(h.flip(1), *w), "The class is read at [CLS], the first."),
         (
-            lambda h, *w: _class_logits(h.mean(1, keepdim=True), *w),
-            "Only the state of [CLS] is asked for, not the mean over all tokens.",
+            lambda h, *w: _class_logits(h.flip(1), *w),
+            "Without `mean` the class is read at [CLS], the first.",
+        ),
+        (
+            lambda h, *w: _class_logits(h, *w[:4], True),
+            "Without `mean` only the state of [CLS] is asked for, not the mean over all tokens.",
+        ),
+        (
+            lambda h, *w: _class_logits(h, *w[:4], False),
+            "Where `mean` is True, take the mean over the tokens, h.mean(1).",
+        ),
+        (
+            lambda h, *w: _class_logits(h.sum(1, keepdim=True) if w[4] else h, *w),
+            "That is the sum of the states; the mean is asked for.",
         ),
         (
             lambda h, *w: torch.tanh(h @ w[0].T + w[1]) @ w[2].T + w[3],
-            "These are logits for every token: take the state of [CLS] alone, h[:, 0].",
+            "These are logits for every token: take one state of each text first, (B, D).",
         ),
-        (lambda h, W_p, b_p, W_o, b_o: (h[:, 0] @ W_p.T + b_p) @ W_o.T + b_o, "tanh is missing."),
         (
-            lambda h, W_p, b_p, W_o, b_o: torch.relu(h[:, 0] @ W_p.T + b_p) @ W_o.T + b_o,
+            lambda h, *w: (torch.tanh(h @ w[0].T + w[1]) @ w[2].T + w[3]).mean(1),
+            "The mean is taken of the states, before W_p and tanh, not of the logits.",
+        ),
+        (
+            lambda h, W_p, b_p, W_o, b_o, m: (state_of(h, m) @ W_p.T + b_p) @ W_o.T + b_o,
+            "tanh is missing.",
+        ),
+        (
+            lambda h, W_p, b_p, W_o, b_o, m: torch.relu(state_of(h, m) @ W_p.T + b_p) @ W_o.T + b_o,
             "The lower layer ends in tanh, not in ReLU.",
         ),
         (
-            lambda h, W_p, b_p, W_o, b_o: torch.tanh(h[:, 0] @ W_p + b_p) @ W_o.T + b_o,
+            lambda h, W_p, b_p, W_o, b_o, m: torch.tanh(state_of(h, m) @ W_p + b_p) @ W_o.T + b_o,
             "A row times W_p transposed: h @ W_p.T, as nn.Linear does it.",
         ),
         (
-            lambda h, W_p, b_p, W_o, b_o: torch.tanh(h[:, 0] @ W_p.T) @ W_o.T + b_o,
+            lambda h, W_p, b_p, W_o, b_o, m: torch.tanh(state_of(h, m) @ W_p.T) @ W_o.T + b_o,
             "The bias b_p is left out.",
         ),
         (
-            lambda h, W_p, b_p, W_o, b_o: torch.tanh(h[:, 0] @ W_p.T + b_p) @ W_o.T,
+            lambda h, W_p, b_p, W_o, b_o, m: torch.tanh(state_of(h, m) @ W_p.T + b_p) @ W_o.T,
             "The bias b_o is left out.",
         ),
         (lambda h, *w: torch.tanh(_class_logits(h, *w)), f"The logits are not squashed. {once}"),
         (lambda h, *w: _class_logits(h, *w).softmax(-1), "Logits are asked for, no softmax."),
     ]
-    for B, T, D, C in ((1, 3, 2, 3), (4, 5, 3, 4)):
+    for B, T, D, C, mean in ((1, 3, 2, 3, False), (4, 5, 3, 4, False), (4, 5, 3, 4, True)):
         sizes = ((B, T, D), (D, D), (D,), (C, D), (C,))
-        given = f"B = {B}, T = {T}, D = {D}, C = {C}, random numbers"
-        rule = "one text" if B == 1 else "a batch of texts"
+        given = f"B = {B}, T = {T}, D = {D}, C = {C}, random numbers, mean = {mean}"
+        rule = "the mean of the states" if mean else "one text" if B == 1 else "a batch of texts"
         numbers = [trial.normal(*size) for size in sizes]
-        trial.agrees(_class_logits, *numbers, rule=rule, hint=hint, slips=slips, given=given)
+        trial.agrees(_class_logits, *numbers, mean, rule=rule, hint=hint, slips=slips, given=given)
 
 
 def _entities_of(tags: Sequence[str]) -> Spans:
@@ -660,6 +685,7 @@ def token_f1(trial: Trial) -> None:
             "round round",
         ),
         ("a repeated word earns nothing twice", "old old old boat", "old boat"),
+        ("an answer of no word gives 0", "", "six knots"),
     ]
     for rule, answer, truth in texts:
         trial.agrees(_token_f1, answer.split(), truth.split(), rule=rule, **look)
