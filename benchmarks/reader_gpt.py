@@ -4,7 +4,7 @@
 
 Parts: baselines (modified Kneser-Ney on the same tokens, and an LSTM with tuned rate at the time
 that the preset laptop took), laptop (three seeds), long (the preset laptop_long, ten times the
-steps, once), sizes (widths from 32 to 256 at the laptop's tokens), vocabulary (from 512 to 4,096
+steps, once), sizes (widths from 32 to 128 at the laptop's tokens), vocabulary (from 512 to 4,096
 tokens) and copying (changes that were to make the model look back for names earlier).
 
 Every run is measured on the Reader's validation stories as it goes, each read from its beginning:
@@ -54,7 +54,7 @@ RESULTS = Path(__file__).parent / "results" / "reader_gpt.json"
 V = 2048
 LSTM_RATES = (3e-3, 1e-2, 3e-2, 1e-1)
 LSTM_SIZES = {"d_model": 128, "d_hidden": 384}
-WIDTHS = (32, 64, 96, 128, 192, 256)
+WIDTHS = (32, 64, 96, 128)
 VOCABULARIES = (512, 1024, 2048, 4096)
 TOLD = 400  # tokens of a written story, at most
 
