@@ -73,8 +73,6 @@ _SLIPS = {
     "number of its first token, and then all of its tokens are.",
     "first alone": "All tokens of a chosen word are chosen, not its first one alone.",
     "last": "The number of the first token of a word decides, not that of its last one.",
-    "largest": "cummax of `draw` is the largest number of all words so far, so a word is chosen by "
-    "one before it. Take cummax of positions, and read `draw` there with gather.",
     "any": "The number of the first token alone decides; those of the others do not count.",
     "one fate": "What becomes of a chosen token is decided by its own `what`, not by that of the "
     "first token of its word.",
@@ -89,6 +87,8 @@ _SLIPS = {
     "zeros": "0 is a token like others: no target is -100.",
     "up to": "A number that is just `share`, 0.8 or 0.9 is no longer below it.",
     "fixed": "`share` is handed over: it is 0.15 only where it is left out.",
+    "largest": "cummax of `draw` is the largest number of all words so far, so a word is chosen by "
+    "one before it. Take cummax of positions, and read `draw` there with gather.",
 }
 _RANDOM = "From 0.8 to below 0.9 a chosen token becomes the token in `random` at the same place."
 
@@ -145,11 +145,11 @@ def hide_words(trial: Trial) -> None:
         torch.tensor([[True, True, False, True, True, False, False, True]]),
         torch.tensor([[True, *[False] * 6, True]]),
         torch.tensor([[0.01, 0.10, 0.90, 0.50, 0.05, 0.12, 0.40, 0.02]]),
-        torch.tensor([[0.10, 0.50, 0.30, 0.10, 0.30, 0.95, 0.82, 0.10]]),
+        torch.tensor([[0.10, 0.50, 0.30, 0.10, 0.30, 0.82, 0.95, 0.10]]),
         torch.tensor([[71, 72, 73, 74, 75, 76, 77, 78]]),
     )
     given = "tokens [CLS] 11 12 | 13 | 14 15 16 [SEP], of three words; draw 0.01, 0.10 0.90, 0.50, "
-    given += "0.05 0.12 0.40, 0.02; what 0.1, 0.50 0.30, 0.1, 0.30 0.95 0.82, 0.1; random 71 to 78"
+    given += "0.05 0.12 0.40, 0.02; what 0.1, 0.50 0.30, 0.1, 0.30 0.82 0.95, 0.1; random 71 to 78"
     try_on("by hand", (*rows, MASK), given)
     tokens, _, special = rows[:3]
     edges = torch.tensor([[0.1, 0.5, 0.4, 0.4, 0.4, 0.4, 0.4, 0.1]])
@@ -396,12 +396,12 @@ _APART = (
     "manual_seed got the same number twice, in its last 32 bits. seed + step is the same for seed "
     "1, step 4 and for seed 2, step 3, and 1,000 * seed + step soon is, too; 1,000 * pass + place "
     "is that of another seed, or of another pass if a pass is long; a product gives 0 for seed 0. "
-    "Take the step itself for the masking and the number of the pass for the order, and add a large "
-    "multiple of the seed, such as 1,000,003 * seed."
+    "Take the step itself for the masking and the number of the pass for the order, and add a "
+    "large multiple of the seed, such as 1,000,003 * seed."
 )
 _ANEW = (
-    "Each pass is shuffled anew, by a generator seeded with the seed and the number of the pass. An "
-    "order that is only turned or shifted comes again some passes later."
+    "Each pass is shuffled anew, by a generator seeded with the seed and the number of the pass: "
+    "an order that is only rolled comes again some passes later."
 )
 
 

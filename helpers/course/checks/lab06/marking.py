@@ -167,8 +167,10 @@ class _AnswerTable:
         self.answers: defaultdict[str, Counter] = defaultdict(Counter)
         self.occurs: Counter = Counter()
         seen: set[str] = set()
-        between = " | " if self.slip == "letters" else " "
-        self.text = between.join(f" {normalized(passage)} " for _, passage, _ in questions)
+        texts = [normalized(passage) for _, passage, _ in questions]
+        self.text = (" | " if self.slip == "letters" else " ").join(texts)
+        if self.slip == "overlap":
+            self.text = "  ".join(f" {text} " for text in texts)
         for question, passage, answer in questions:
             found = [] if self.slip == "different" and passage in seen else pieces(passage)
             seen.add(passage)
@@ -193,8 +195,6 @@ class _AnswerTable:
             return known[piece] / (self.text.count(f" {piece} ") + 10)
         if self.slip == "whether":
             return min(known[piece], 1) / (self.occurs[piece] + 10)
-        if self.slip == "occurs":
-            return known[piece] / (min(self.occurs[piece], 1) + 10)
         if self.slip == "bare":
             return known[piece] / max(1, self.occurs[piece])
         if self.slip == "count":
@@ -219,6 +219,8 @@ class _AnswerTable:
         found = pieces(passage)
         if self.slip == "last":
             found = found[::-1]
+        if self.slip == "one word":
+            found = [piece for piece in found if " " not in piece]
         if self.slip == "set":
             found = list(set(found))
         if self.slip == "anywhere":
@@ -244,8 +246,8 @@ _TABLE_SLIPS = {
     "with pieces(passage).",
     "words": "Pieces of several words occur, too: in __init__ count all pieces(passage), and not "
     "the words alone.",
+    "one word": "A piece has one to six words, and an answer may be any of them.",
     "whether": "How often a piece was the answer counts, and not only whether: += 1, not = 1.",
-    "occurs": "How often a piece occurs counts, and not only whether: += 1, not = 1.",
     "set": "Of equal scores the first piece in pieces(passage) counts, and a set has no order.",
     "articles": "The key is opening(question) itself: whoever normalizes the question first loses "
     "its articles, and makes other openings of it.",
@@ -260,7 +262,7 @@ _TABLE_SLIPS = {
     "beat everything else.",
     "one": "10 is added to the number of occurrences, not 1.",
     "count": "How often a piece was the answer is divided by how often it occurs (plus 10): a "
-    "frequent piece is often an answer without being a good guess.",
+    "frequent piece is often an answer without being a good guess. Is n more than 0 or 1?",
     "seen": "How often it was the answer counts, and not only whether.",
     "once": "A piece that stands twice in a passage occurs twice.",
     "last": "Of equal scores the first piece counts, as max gives it.",
