@@ -155,7 +155,7 @@ def _how_far(number: float, measured: float, unit: str, digits: int) -> str:
         return "That is exact."
     distance = _with_unit(f"{abs(gap):.{digits}f}", "points" if unit == "%" else unit)
     words = f"You were {distance} too {'high' if gap > 0 else 'low'}"
-    if number > 0 and measured > 0 and unit != "%":
+    if number > 0 and measured > 0 and unit not in ("%", "points"):
         factor = max(number / measured, measured / number)
         words += f", a factor of {factor:.1f}" if factor >= 2 else ""
     return f"{words}."

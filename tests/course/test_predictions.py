@@ -76,6 +76,11 @@ def test_another_quantity_also_by_its_factor(capsys, predicted, measured, words)
     assert said(capsys).endswith(f"Measured: {measured} bits (entropy). {words}\n")
 
 
+def test_a_difference_in_points_has_no_factor(capsys):
+    compare(8, 1.0, "difference", unit="points")
+    assert said(capsys).endswith("You were 7.0 points too high.\n")
+
+
 def test_what_is_infinite_is_told_without_a_distance(capsys):
     compare(5, float("inf"), "perplexity")
     assert said(capsys) == "You predicted 5.0. Measured: inf (perplexity).\n"

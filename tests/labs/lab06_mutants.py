@@ -91,6 +91,7 @@ MUTANTS = [
         "c / len(mine)",
         "precision",
     ),
+    Mutant("by_hand", "F1 in per cent", '"F1": max(f1)', '"F1": 100 * max(f1)', "not in per cent"),
     # hide_words
     Mutant(
         "hide_words",
@@ -238,6 +239,13 @@ MUTANTS = [
         "inputs = torch.where(chosen & (what <= 0.8), mask, tokens)\n"
         "    inputs = torch.where(chosen & (what > 0.8)",
         "no longer below",
+    ),
+    Mutant(
+        "hide_words",
+        "the largest draw so far",
+        "draw.gather(-1, first) < share",
+        "(draw * begins).cummax(-1).values < share",
+        "Take cummax of positions",
     ),
     # batch_of
     Mutant(
@@ -479,6 +487,88 @@ MUTANTS = [
         "        out = hide(texts[order[place * B : (place + 1) * B]], of_step)\n    return out",
         "calls hide once",
     ),
+    Mutant(
+        "batch_of",
+        "pass and place, a thousand",
+        _OF_STEP,
+        "of_step = torch.Generator().manual_seed(seed * 1_000_003 + number * 1000 + place)",
+        "Seed 0, step 5003 and seed 1, step 0",
+    ),
+    Mutant(
+        "batch_of",
+        "pass and place, a hundred",
+        _OF_STEP,
+        "of_step = torch.Generator().manual_seed(seed * 1_000_003 + number * 100 + place)",
+        "Seed 0, step 50003 and seed 1, step 0",
+    ),
+    Mutant(
+        "batch_of",
+        "pass and place, ten thousand",
+        _OF_STEP,
+        "of_step = torch.Generator().manual_seed(seed * 1_000_003 + number * 10_007 + place)",
+        "that of another seed, or of another pass",
+    ),
+    Mutant(
+        "batch_of",
+        "pass and place, small odd numbers",
+        _OF_STEP,
+        "of_step = torch.Generator().manual_seed(seed * 1_000_003 + number * 97 + place * 31)",
+        "share a mask",
+    ),
+    Mutant(
+        "batch_of",
+        "pass and step",
+        _OF_STEP,
+        "of_step = torch.Generator().manual_seed(seed * 1_000_003 + 1000 * number + step)",
+        "Seed 0, step 342003 and seed 1, step 0",
+    ),
+    Mutant(
+        "batch_of",
+        "seed times a hundred thousand, masks",
+        _OF_STEP,
+        "of_step = torch.Generator().manual_seed(seed * 100_003 + step)",
+        "Seed 0, step 100003",
+    ),
+    Mutant(
+        "batch_of",
+        "seed times nearly a million, masks",
+        _OF_STEP,
+        "of_step = torch.Generator().manual_seed(seed * 999_983 + step)",
+        "Seed 0, step 999983",
+    ),
+    Mutant(
+        "batch_of",
+        "either or, masks",
+        _OF_STEP,
+        "of_step = torch.Generator().manual_seed((seed * 1_000_003) ^ step)",
+        "share a mask",
+    ),
+    Mutant(
+        "batch_of",
+        "seed times a hundred thousand, orders",
+        _OF_PASS,
+        "of_pass = torch.Generator().manual_seed(seed * 100_003 + number)",
+        "share an order",
+    ),
+    Mutant(
+        "batch_of",
+        "seed times half a million, orders",
+        _OF_PASS,
+        "of_pass = torch.Generator().manual_seed(seed * 500_009 + number)",
+        "share an order",
+    ),
+    Mutant(
+        "batch_of",
+        "one order, rolled",
+        _OF_PASS + "\n    " + _OF_STEP + "\n    " + _ORDER,
+        _OF_PASS.replace(" + 2 * number", "")
+        + "\n    "
+        + _OF_STEP
+        + "\n    "
+        + _ORDER
+        + ".roll(number)",
+        "only rolled comes again",
+    ),
     # SpanHead
     Mutant("SpanHead", "not exchanged", ".transpose(1, 2)  # (B, 2, T)", "", "shape"),
     Mutant(
@@ -626,6 +716,16 @@ MUTANTS = [
         "(segments == 1) & (torch.arange(tokens.shape[1], device=tokens.device) < "
         "tokens.shape[1] - 1)",
         "not by their positions",
+    ),
+    Mutant(
+        "SpanHead", "no loss yet", "return " + _LOSS, "raise NotImplementedError", "still raises"
+    ),
+    Mutant(
+        "SpanHead",
+        "[SEP] of the notebook",
+        "(tokens != sep)",
+        "(tokens != 2046)",
+        "the `sep` that is handed over",
     ),
     # best_spans
     Mutant(
@@ -914,6 +1014,13 @@ MUTANTS = [
         "return float(max(f1) == 1), max(f1)",
         "in another order",
     ),
+    Mutant(
+        "marks",
+        "in per cent",
+        "return float(em), max(f1)",
+        "return 100 * float(em), 100 * max(f1)",
+        "between 0 and 1",
+    ),
     # AnswerTable
     Mutant(
         "AnswerTable",
@@ -991,7 +1098,7 @@ MUTANTS = [
         "return max(pieces(passage), key=lambda w: " + _SCORE + ")",
         "asked = normalized(question).split()\n        return max(pieces(passage), "
         "key=lambda w: (" + _SCORE + ", w in asked))",
-        "two tables",
+        "Of equal scores the first",
     ),
     Mutant(
         "AnswerTable",
@@ -1039,6 +1146,102 @@ MUTANTS = [
         "self.answers[opening(question)][normalized",
         "self.answers[' '.join(question.split()[:2])][normalized",
         "opening(question), in both methods",
+    ),
+    Mutant(
+        "AnswerTable",
+        "counts pieces of 1",
+        "update(pieces(passage))",
+        "update(pieces(passage, 1))",
+        "all pieces(passage)",
+    ),
+    Mutant(
+        "AnswerTable",
+        "counts pieces of 2",
+        "update(pieces(passage))",
+        "update(pieces(passage, 2))",
+        "pieces of up to six words",
+    ),
+    Mutant(
+        "AnswerTable",
+        "counts pieces of 3",
+        "update(pieces(passage))",
+        "update(pieces(passage, 3))",
+        "pieces of up to six words",
+    ),
+    Mutant(
+        "AnswerTable",
+        "counts pieces of 5",
+        "update(pieces(passage))",
+        "update(pieces(passage, 5))",
+        "pieces of up to six words",
+    ),
+    Mutant(
+        "AnswerTable",
+        "pieces of 1 alone",
+        "max(pieces(passage)",
+        "max(pieces(passage, 1)",
+        "may be any of them",
+    ),
+    Mutant(
+        "AnswerTable",
+        "pieces of 2 alone",
+        "max(pieces(passage)",
+        "max(pieces(passage, 2)",
+        "pieces(passage) lists",
+    ),
+    Mutant(
+        "AnswerTable",
+        "pieces of 5 alone",
+        "max(pieces(passage)",
+        "max(pieces(passage, 5)",
+        "pieces(passage) lists",
+    ),
+    Mutant(
+        "AnswerTable",
+        "letters in the joined text",
+        _TABLES,
+        "kept = ' '.join(normalized(p) for _, p, _ in questions)"
+        + _COUNTS_LATER
+        + "lambda w: kept.count(w))",
+        "counted as words",
+    ),
+    Mutant(
+        "AnswerTable",
+        "neighbours overlap",
+        _TABLES,
+        "kept = ' '.join(f' {normalized(p)} ' for _, p, _ in questions)"
+        + _COUNTS_LATER
+        + "lambda w: kept.count(f' {w} '))",
+        "passes over what overlaps",
+    ),
+    Mutant(
+        "AnswerTable",
+        "set to 1",
+        "[normalized(answer)] += 1",
+        "[normalized(answer)] = 1",
+        "not = 1",
+    ),
+    Mutant(
+        "AnswerTable",
+        "a set",
+        "max(pieces(passage)",
+        "max(set(pieces(passage))",
+        "a set has no order",
+    ),
+    Mutant(
+        "AnswerTable",
+        "the longest of equals",
+        "max(pieces(passage)",
+        "max(sorted(pieces(passage), key=len, reverse=True)",
+        "Of equal scores the first piece",
+    ),
+    Mutant(
+        "AnswerTable",
+        "normalized questions",
+        "for question, passage, answer in questions:\n",
+        "for question, passage, answer in questions:\n"
+        "            question = normalized(question)\n",
+        "loses its articles",
     ),
     # Repaired
     Mutant(
@@ -1179,6 +1382,20 @@ MUTANTS = [
         "        swapped = chosen & (what >= 1.0) & (what < 0.9)\n"
         "        inputs[swapped] = random[swapped]\n        return inputs, chosen",
         "not all of the chosen",
+    ),
+    Mutant(
+        "Repaired",
+        "[MASK] is not attended to",
+        "(tokens != self.pad)[:, None, None]",
+        "(tokens < self.V)[:, None, None]",
+        "[MASK] may be attended to",
+    ),
+    Mutant(
+        "Repaired",
+        "a copy for the targets alone",
+        "return super().hide(tokens.clone(), generator)",
+        "return super().hide(tokens, generator)",
+        "whoever takes targets from it",
     ),
     Mutant(
         "Repaired",
@@ -1362,6 +1579,24 @@ REWRITES = [
     of_each, further = sums.max(-1)
     first = of_each.argmax(-1, keepdim=True)
     return first.squeeze(1), (first + further.gather(1, first)).squeeze(1)""",
+    ),
+    Rewrite(
+        "best_spans",
+        "after a log_softmax",
+        """def best_spans(logits, limit):
+    starts, ends = logits.log_softmax(-1).unbind(1)
+    near = F.pad(ends, (0, limit - 1), value=-math.inf).unfold(-1, limit, 1)
+    best = (starts[..., None] + near).flatten(1).argmax(-1)
+    return best // limit, best // limit + best % limit""",
+    ),
+    Rewrite(
+        "best_spans",
+        "products of probabilities",
+        """def best_spans(logits, limit):
+    starts, ends = logits.softmax(-1).unbind(1)
+    near = F.pad(ends, (0, limit - 1), value=0.0).unfold(-1, limit, 1)
+    best = (starts[..., None] * near).flatten(1).argmax(-1)
+    return best // limit, best // limit + best % limit""",
     ),
     Rewrite(
         "marks",

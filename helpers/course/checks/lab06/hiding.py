@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 from unittest import mock
 
 import torch
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from helpers.course.checks.lab06.common import (
     IGNORED,
@@ -40,6 +42,8 @@ def _hide_words(
     elif slip == "any":
         of_word = torch.stack([torch.stack([row[f == i].min() for i in f])
                                for row, f in zip(draw, first, strict=True)])  # fmt: skip
+    elif slip == "largest":
+        of_word = (draw * begins).cummax(-1).values
     else:
         of_word = draw if slip == "tokens" else draw.gather(-1, first)
     what = what.gather(-1, first) if slip == "one fate" else what
@@ -83,6 +87,8 @@ _SLIPS = {
     "zeros": "0 is a token like others: no target is -100.",
     "up to": "A number that is just `share`, 0.8 or 0.9 is no longer below it.",
     "fixed": "`share` is handed over: it is 0.15 only where it is left out.",
+    "largest": "cummax of `draw` is the largest number of all words so far, so a word is chosen by "
+    "one before it. Take cummax of positions, and read `draw` there with gather.",
 }
 _RANDOM = "From 0.8 to below 0.9 a chosen token becomes the token in `random` at the same place."
 
@@ -139,11 +145,11 @@ def hide_words(trial: Trial) -> None:
         torch.tensor([[True, True, False, True, True, False, False, True]]),
         torch.tensor([[True, *[False] * 6, True]]),
         torch.tensor([[0.01, 0.10, 0.90, 0.50, 0.05, 0.12, 0.40, 0.02]]),
-        torch.tensor([[0.10, 0.50, 0.30, 0.10, 0.95, 0.30, 0.82, 0.10]]),
+        torch.tensor([[0.10, 0.50, 0.30, 0.10, 0.30, 0.82, 0.95, 0.10]]),
         torch.tensor([[71, 72, 73, 74, 75, 76, 77, 78]]),
     )
     given = "tokens [CLS] 11 12 | 13 | 14 15 16 [SEP], of three words; draw 0.01, 0.10 0.90, 0.50, "
-    given += "0.05 0.12 0.40, 0.02; what 0.1, 0.50 0.30, 0.1, 0.95 0.30 0.82, 0.1; random 71 to 78"
+    given += "0.05 0.12 0.40, 0.02; what 0.1, 0.50 0.30, 0.1, 0.30 0.82 0.95, 0.1; random 71 to 78"
     try_on("by hand", (*rows, MASK), given)
     tokens, _, special = rows[:3]
     edges = torch.tensor([[0.1, 0.5, 0.4, 0.4, 0.4, 0.4, 0.4, 0.1]])
@@ -184,19 +190,38 @@ def _batch_of(step: int, texts: Tensor, B: int, seed: int, hide: Callable) -> tu
     return hide(rows, torch.Generator().manual_seed(1_000_003 * seed + 2 * step + 1))
 
 
+class _Generators(TorchFunctionMode):
+    """Notes the seeds of the generators that are drawn from inside it, each once, in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seeds: dict[int, None] = {}
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None
+    ) -> Any:
+        generator = (kwargs or {}).get("generator")
+        if isinstance(generator, torch.Generator):
+            self.seeds[generator.initial_seed()] = None
+        return func(*args, **(kwargs or {}))
+
+
 class _World:
     """Texts that can be told apart, and a masking that shows which numbers it drew."""
 
     T = 4
 
     def __init__(self, trial: Trial, N: int) -> None:
-        self.trial, self.N, self.seeded = trial, N, 0
+        self.trial, self.N = trial, N
+        self.of_order: tuple[int, ...] = ()  # seeds of the generators that batch_of draws from
+        self.of_masks = 0  # the seed of the one that hide gets
         self.texts = 10 * torch.arange(N)[:, None] + torch.arange(self.T)
 
     def batch(self, step: int, B: int, seed: int, seconds: float = 20.0) -> tuple[list[int], list]:
         """The numbers of a batch's texts, and what its masking drew."""
         given = f"batch_of({step}, texts of shape {tuple(self.texts.shape)}, {B}, {seed}, hide)"
         calls: list[Any] = []
+        drawing = _Generators()
 
         def hide(rows: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
             calls.append((rows, generator))
@@ -205,11 +230,12 @@ class _World:
             if not fine or not isinstance(generator, torch.Generator):
                 got = f"{getattr(rows, 'shape', type(rows))}, {type(generator).__name__}"
                 raise Complaint("hide is called with the batch and a generator", words, given, got)
-            self.seeded = generator.initial_seed()
+            self.of_masks, self.of_order = generator.initial_seed(), (*drawing.seeds,)
             return rows.clone(), torch.rand(B, self.T, generator=generator)
 
         before = torch.random.get_rng_state()
-        got = self.trial.call(step, self.texts, B, seed, hide, given=given, seconds=seconds)
+        with drawing:
+            got = self.trial.call(step, self.texts, B, seed, hide, given=given, seconds=seconds)
         after = torch.random.get_rng_state()
         own = "Make a torch.Generator() of its own and seed that. torch.manual_seed, or randperm "
         own += "and rand without a generator, use the one that everybody shares: whoever draws "
@@ -362,6 +388,21 @@ def _holds_text(value: Any) -> bool:
 
 
 _SEEDS = range(4)
+_STEPS = 10**6  # up to here no two of the seeds may share anything
+_BITS = 2**32  # manual_seed's numbers are alike if they differ by a multiple of this
+# Texts and batch: passes of 1, 2, 5, 519 (as in the lab) and 20,011 batches.
+_PASSES = ((12, 12), (23, 11), (23, 4), (1039, 2), (40_023, 2))
+_APART = (
+    "manual_seed got the same number twice, in its last 32 bits. seed + step is the same for seed "
+    "1, step 4 and for seed 2, step 3, and 1,000 * seed + step soon is, too; 1,000 * pass + place "
+    "is that of another seed, or of another pass if a pass is long; a product gives 0 for seed 0. "
+    "Take the step itself for the masking and the number of the pass for the order, and add a "
+    "large multiple of the seed, such as 1,000,003 * seed."
+)
+_ANEW = (
+    "Each pass is shuffled anew, by a generator seeded with the seed and the number of the pass: "
+    "an order that is only rolled comes again some passes later."
+)
 
 
 def _apart(trial: Trial) -> None:
@@ -369,32 +410,92 @@ def _apart(trial: Trial) -> None:
     N, B = 23, 11  # two batches a pass; of 11 texts no two orders are alike by chance
     world = _World(trial, N)
     steps = {*range(21), N - 1, N, N + 1}
-    steps |= {10**k + j for k in range(2, 6) for j in range(3)} | {999_999}
-    starts = []
-    for seed, step in ((0, 0), (0, 1), (1, 0)):
-        world.batch(step, B, seed)
-        starts.append(world.seeded)
-    first, next_step, next_seed = starts
-    if next_step != first:  # a factor of the seed, if that is how the numbers are made
-        for k in _SEEDS:
-            factor, rest = divmod(k * abs(next_seed - first), abs(next_step - first))
-            steps |= {factor} if not rest and factor < 10**6 else set()
-    hint = "Seeds 0 to 3 and steps below a million: {} share {}. seed + step is the same number "
-    hint += "for seed 1, step 4 and for seed 2, step 3, and 1,000 * seed + step soon is, too; a "
-    hint += (
-        "product gives 0 for seed 0. Add a large multiple of the seed, such as 1,000,003 * seed."
-    )
+    steps |= {10**k + j for k in range(2, 6) for j in range(3)} | {_STEPS - 1}
+    made = [(seed, step, world.batch(step, B, seed)[1], world.of_masks)
+            for seed in _SEEDS for step in sorted(steps)]  # fmt: skip
+    steps |= {number - made[0][3] for *_, number in made if 0 < number - made[0][3] < _STEPS}
 
-    def differ(rule: str, what: str, of: Iterable[tuple[int, int, Any]]) -> None:
+    def differ(what: str, of: Iterable[tuple[int, int, Any]]) -> None:
         seen: dict[Any, tuple[int, int]] = {}
-        for seed, step, made in of:
-            other = seen.setdefault(tuple(made), (seed, step))
-            pair = f"seed {other[0]}, step {other[1]} and seed {seed}, step {step}"
-            trial.holds(other == (seed, step), rule, hint.format(pair, what), given=pair)
+        for seed, step, drawn in of:
+            other = seen.setdefault(tuple(drawn), (seed, step))
+            _alone(trial, what, other, (seed, step), other == (seed, step), "")
 
-    differ("no two of the seeds 0 to 3 share a mask", "a mask",
-           ((seed, step, world.batch(step, B, seed)[1])
-            for seed in _SEEDS for step in sorted(steps)))  # fmt: skip
-    differ("no two of the seeds 0 to 3 share an order", "an order",
-           ((seed, 2 * n, world.batch(2 * n, B, seed)[0])
-            for seed in _SEEDS for n in sorted(steps) if 2 * n < 10**6))  # fmt: skip
+    differ("a mask", ((seed, step, world.batch(step, B, seed)[1])
+                      for seed in _SEEDS for step in sorted(steps)))  # fmt: skip
+    differ("an order", ((seed, 2 * n, world.batch(2 * n, B, seed)[0])
+                        for seed in _SEEDS for n in sorted(steps) if 2 * n < _STEPS))  # fmt: skip
+    for N, B in _PASSES:
+        world = _World(trial, N)
+        _counted(trial, world, B, "a mask")
+        if N == B:  # the most passes
+            _counted(trial, world, B, "an order")
+
+
+def _alone(
+    trial: Trial, what: str, one: tuple[int, int], other: tuple[int, int], fine: bool, sizes: str
+) -> None:
+    """Two batches, (seed, step) each, do not share a mask or an order."""
+    pair = f"seed {one[0]}, step {one[1]} and seed {other[0]}, step {other[1]}"
+    shared = f"{pair[0].upper()}{pair[1:]} share {what}. "
+    hint = _ANEW if what == "an order" and one[0] == other[0] else _APART
+    trial.holds(fine, f"no two of the seeds 0 to 3 share {what}, and no seed has it twice",
+                shared + hint, given=sizes + pair)  # fmt: skip
+
+
+def _counted(trial: Trial, world: _World, B: int, what: str) -> None:
+    """Where the generator's number is a sum of multiples of seed, pass and place, none is twice.
+
+    The multiples are found from three batches and tried on others; then the equation for two
+    batches with the same number is solved, and the batches themselves are compared.
+    """
+    length = world.N // B
+
+    def number(seed: int, step: int) -> int | None:
+        world.batch(step, B, seed)
+        if what == "a mask":
+            return world.of_masks
+        return world.of_order[0] if len(world.of_order) == 1 else None
+
+    tried = [(0, 0), (1, 0), (0, length), (0, min(1, length - 1)), (3, 17), (2, length - 1),
+             (3, 2 * length + length // 2), (1, _STEPS - 1), (2, _STEPS // 3)]  # fmt: skip
+    found = [number(*pair) for pair in tried]
+    if None in found:
+        return
+    start, *others = [value for value in found if value is not None]
+    by_seed, by_pass, by_place = ((value - start) % _BITS for value in others[:3])
+    for (seed, step), value in zip(tried[1:], others, strict=True):
+        turn, place = divmod(step, length)
+        if (seed * by_seed + turn * by_pass + place * by_place - value + start) % _BITS:
+            return
+    for one, other in _meetings(by_seed, by_pass, by_place, length):
+        mine, theirs = (world.batch(step, B, seed) for seed, step in (one, other))
+        alike = mine[1] == theirs[1] if what == "a mask" else mine[0] == theirs[0]
+        _alone(trial, what, one, other, not alike, f"{world.N} texts, B = {B}: ")
+
+
+def _meetings(
+    by_seed: int, by_pass: int, by_place: int, length: int
+) -> Iterable[tuple[tuple[int, int], tuple[int, int]]]:
+    """Pairs of (seed, step) whose sums of these multiples have the same last 32 bits.
+
+    Args:
+        by_seed, by_pass, by_place: the multiples.
+        length: batches in a pass.
+    """
+    common = math.gcd(by_pass, _BITS)
+    size = _BITS // common
+    inverse = pow(by_pass // common, -1, size)
+    places = torch.arange(1 - length, length)
+    for k in _SEEDS:  # seed k, pass p + n, place q + j has the number of seed 0, pass p, place q
+        rest = (-k * by_seed - places * by_place) % _BITS
+        passes = (rest // common % size) * inverse % size
+        for shift in (0, -size):
+            n = passes + shift
+            if k == shift == 0:  # a batch meets itself
+                n = torch.where((places == 0) & (n == 0), size, n)
+            mine = (-n).clamp(min=0) * length + (-places).clamp(min=0)
+            theirs = n.clamp(min=0) * length + places.clamp(min=0)
+            good = (rest % common == 0) & (mine < _STEPS) & (theirs < _STEPS)
+            for i in good.nonzero().flatten().tolist()[:1]:
+                yield (0, int(mine[i])), (k, int(theirs[i]))

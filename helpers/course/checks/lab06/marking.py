@@ -52,7 +52,7 @@ def _raw(answer: str, truths: Sequence[str]) -> Marks:
 def marks(trial: Trial) -> None:
     hint = (
         "Normalize the answer and each truth. EM: is it one of them? F1: 2 c / (n + m) against "
-        "each, c = the sum of Counter(...) & Counter(...), and the largest."
+        "each, and the largest. a & b of two Counters holds what both have, as often as both have."
     )
     best = "Of several right answers the best one counts, for each of the two marks."
     empty = "Where no word is left, c / n is 0 / 0: F1 is 1 if both are empty, else 0."
@@ -60,6 +60,10 @@ def marks(trial: Trial) -> None:
     normal += "away, from the answer and from the truths."
     slips: list[tuple[Callable, str]] = [
         (lambda a, ts: _marks(a, ts)[::-1], "The exact match comes first, then F1."),
+        (lambda a, ts: tuple(100 * x for x in _marks(a, ts)), "Both marks lie between 0 and 1, not "
+         "in per cent."),
+        (lambda a, ts: (_marks(a, ts)[0], 100 * _marks(a, ts)[1]), "F1 lies between 0 and 1, not in"
+         " per cent."),
         (_marks_with(lambda m, t: 2 * _common(m, t) / max(1, len(m) + len(t))), empty),
         (lambda a, ts: _marks(a, ts[:1]), best),
         (lambda a, ts: (answers.exact_match(a, ts[:1]), answers.token_f1(a, ts)), best),
@@ -163,10 +167,15 @@ class _AnswerTable:
         self.answers: defaultdict[str, Counter] = defaultdict(Counter)
         self.occurs: Counter = Counter()
         seen: set[str] = set()
-        self.text = " | ".join(normalized(passage) for _, passage, _ in questions)
+        texts = [normalized(passage) for _, passage, _ in questions]
+        self.text = (" | " if self.slip == "letters" else " ").join(texts)
+        if self.slip == "overlap":
+            self.text = "  ".join(f" {text} " for text in texts)
         for question, passage, answer in questions:
             found = [] if self.slip == "different" and passage in seen else pieces(passage)
             seen.add(passage)
+            if self.slip == "words":
+                found = [piece for piece in found if " " not in piece]
             self.occurs.update({*found} if self.slip == "once" else found)
             kept = answer if self.slip == "raw" else normalized(answer)
             key = " ".join(question.split()[:2]) if self.slip == "capital" else question
@@ -174,12 +183,18 @@ class _AnswerTable:
             self.answers[key][kept] += 1
 
     def opening(self, question: str) -> str:
+        if self.slip == "articles":
+            return opening(normalized(question))
         whole = {"whole": question, "first": question.lower().split()[0], "none": ""}
         return whole.get(self.slip, opening(question))
 
     def score(self, known: Counter, piece: str) -> float:
-        if self.slip == "letters":
+        if self.slip in ("letters", "joined"):
             return known[piece] / (self.text.count(piece) + 10)
+        if self.slip == "overlap":
+            return known[piece] / (self.text.count(f" {piece} ") + 10)
+        if self.slip == "whether":
+            return min(known[piece], 1) / (self.occurs[piece] + 10)
         if self.slip == "bare":
             return known[piece] / max(1, self.occurs[piece])
         if self.slip == "count":
@@ -194,16 +209,30 @@ class _AnswerTable:
             return (known[piece] + 10) / (self.occurs[piece] + 10)
         return known[piece] / (self.occurs[piece] + 10)
 
+    def told(self, question: str) -> Callable[[str], tuple[int, int, float]]:
+        """a, n and the score of a piece, for this question."""
+        known = self.answers[self.opening(question)]
+        return lambda piece: (known[piece], self.occurs[piece], self.score(known, piece))
+
     def answer(self, question: str, passage: str) -> str:
         known = self.answers[self.opening(question)]
         found = pieces(passage)
         if self.slip == "last":
             found = found[::-1]
+        if self.slip == "one word":
+            found = [piece for piece in found if " " not in piece]
+        if self.slip == "set":
+            found = list(set(found))
         if self.slip == "anywhere":
             found = [*known, *found]
         return max(found, key=lambda piece: self.score(known, piece))
 
 
+_UNSEEN = "No piece of this passage was ever counted as an answer after this opening: all scores "
+_UNSEEN += "are 0, and the first piece counts."
+_EQUAL = "Of equal scores the first piece in the list pieces(passage) counts."
+_LONG = "A piece has one to six words: pieces(passage) lists them all. Take it as it is, where you "
+_LONG += "count and where you answer."
 _KEY = (
     "The key is opening(question), in both methods: two words in small letters. With the whole "
     "question as a key, or with two kinds of keys, a new question hardly finds anything."
@@ -211,6 +240,17 @@ _KEY = (
 _TABLE_SLIPS = {
     "letters": "A piece is counted as words: 'net' does not occur in 'bonnet'. Count with "
     "pieces(passage).",
+    "joined": "A piece is counted as words: 'net' does not occur in 'bonnet'. Count with "
+    "pieces(passage).",
+    "overlap": "str.count passes over what overlaps: in ' net net ' it finds ' net ' once. Count "
+    "with pieces(passage).",
+    "words": "Pieces of several words occur, too: in __init__ count all pieces(passage), and not "
+    "the words alone.",
+    "one word": "A piece has one to six words, and an answer may be any of them.",
+    "whether": "How often a piece was the answer counts, and not only whether: += 1, not = 1.",
+    "set": "Of equal scores the first piece in pieces(passage) counts, and a set has no order.",
+    "articles": "The key is opening(question) itself: whoever normalizes the question first loses "
+    "its articles, and makes other openings of it.",
     "different": "A passage that comes twice, with two questions, counts twice.",
     "capital": _KEY,
     "whole": _KEY,
@@ -222,7 +262,7 @@ _TABLE_SLIPS = {
     "beat everything else.",
     "one": "10 is added to the number of occurrences, not 1.",
     "count": "How often a piece was the answer is divided by how often it occurs (plus 10): a "
-    "frequent piece is often an answer without being a good guess.",
+    "frequent piece is often an answer without being a good guess. Is n more than 0 or 1?",
     "seen": "How often it was the answer counts, and not only whether.",
     "once": "A piece that stands twice in a passage occurs twice.",
     "last": "Of equal scores the first piece counts, as max gives it.",
@@ -302,7 +342,25 @@ _TOWN = [
     Question("What colour was it then?", "It was dark red.", "dark red"),
     Question("Who came in?", "Then Hob came in.", "Hob"),
     Question("Who sang?", "It was the cook. It was late.", "the cook"),
+    Question("On the quay stood who?", "At noon Wren stood there.", "Wren"),
 ]
+
+
+def _of_many_words() -> tuple[list[Question], list[Question]]:
+    """Questions whose best piece has three to six words, or would have if it were rarer."""
+    learned, asked = [], []
+    for start, long, short in (
+        ("When was", "late at night", "noon"),
+        ("When did", "long before she came", "dusk"),
+        ("How soon", "when old bells rang twice", "tomorrow"),
+        ("How long", "after rain had filled every boat", "seldom"),
+    ):
+        learned += [Question(f"{start} he gone?", f"He went {long}.", long)]
+        learned += 2 * [Question("Why was it?", f"They sang {long}.", "They")]
+        learned += [Question(f"{start} she gone?", f"She left {short}.", short)]
+        asked += [Question(f"{start} it?", f"They met {long}.", "")]
+        asked += [Question(f"{start} it?", f"They met {long}, some {short}.", "")]
+    return learned, asked
 
 
 @lab.task(_AnswerTable, uses=["normalized", "pieces", "opening"])
@@ -315,11 +373,12 @@ def AnswerTable(trial: Trial) -> None:
         "passage with the largest score; max(..., key=...) does it."
     )
 
-    few = f"six questions, such as {tuple(_TOWN[0])}"
+    few = f"{len(_TOWN)} questions, such as {tuple(_TOWN[0])}"
     asked = [
         Question("What colour were his boots?", "The boots were blue, and the laces red.", ""),
         Question("What colour was her hat?", "His dark red hat was hers.", ""),
-        Question("What colour?", "His red hat was a red hat, not a blue hat.", ""),
+        Question("Which hat was it?", "His red hat was a red hat, not a blue hat.", ""),
+        Question("On the pier stood who?", "There stood Wren.", ""),
         Question("Who slept?", "It was Hob. The cook went home.", ""),
         Question("Who was wet?", "Nobody but the cook.", ""),
         Question("How far did he go?", "He went to the quay.", ""),
@@ -332,26 +391,37 @@ def AnswerTable(trial: Trial) -> None:
     given += ", of which every other one comes four times"
     learned = [q for n, q in enumerate(learned) for _ in range(1 if n % 2 else 4)]
     sets.append(("passages that come again", learned, _made_up(trial, 60), given))
+    many = "questions whose answers have three to six words"
+    sets.append(("pieces of up to six words", *_of_many_words(), many))
     _counted_once(trial)
     alike, said = {*_TABLE_SLIPS}, []
     for _, learned, some, given in sets:
         mine = trial.call(learned, given=f"AnswerTable of {given}", hint=hint)
         ours, wrong = _AnswerTable(learned), {slip: _slipped(slip)(learned) for slip in alike}
-        found = []
+        found: list[tuple] = []
         for question, passage, _ in some:
             where = f"AnswerTable of {given}; {question!r} about {passage!r}"
             got = trial.run(mine.answer, question, passage, given=where, hint=hint)
             back = NOTHING if got is None else "The piece itself is asked for, a text."
             trial.holds(isinstance(got, str), "the answer is a text", back, given=where, got=got)
-            found.append((where, got, ours.answer(question, passage), passage))
+            found.append((where, got, ours.answer(question, passage), passage, ours.told(question)))
             alike = {slip for slip in alike if wrong[slip].answer(question, passage) == got}
         said.append(found)
     words = next((text for slip, text in _TABLE_SLIPS.items() if slip in alike), hint)
     for (rule, *_), found in zip(sets, said, strict=True):
-        for where, got, wanted, passage in found:
-            foreign = got not in pieces(passage)
-            trial.holds(got == wanted, rule, _TABLE_SLIPS["anywhere"] if foreign else words,
-                        given=where, got=got, expected=wanted)  # fmt: skip
+        for where, got, wanted, passage, told in found:
+            why = words
+            if got not in pieces(passage):
+                why = _TABLE_SLIPS["anywhere"]
+            elif words == hint and told(wanted)[2] == told(got)[2]:
+                why = _EQUAL
+            elif words == hint and rule == "pieces of up to six words":
+                why = _LONG
+            if told(wanted)[0] == 0:
+                why = f"{_UNSEEN} {why}"
+            shown = [f"{w!r}: a = {told(w)[0]}, n = {told(w)[1]}, score {told(w)[2]:.4f}"
+                     for w in (got, wanted)]  # fmt: skip
+            trial.holds(got == wanted, rule, why, given=where, got=shown[0], expected=shown[1])
     mine = trial.call(learned, given=f"AnswerTable of {given}")
     rest = [Question(opening(q) + " x y?", p, "") for q, p, _ in _made_up(trial, 30)]
     other = [Question(q.replace("x y", "red hat boat"), p, "") for q, p, _ in rest]

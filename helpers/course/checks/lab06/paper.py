@@ -116,6 +116,7 @@ def _slips() -> dict[str, list[tuple[float, str]]]:
             (sum(scores) / len(scores), "Of several right answers the best one counts, no mean."),
             (min(scores), "Of several right answers the best one counts."),
             (max(common) / length, "That is the precision; F1 divides by both lengths."),
+            (100 * max(scores), "F1 is a number from 0 to 1, not in per cent."),
             (max(scores) / 2, "The common words count twice: 2 c / (n + m)."),
         ],
     }

@@ -84,8 +84,9 @@ def faulty(*faults: str) -> type[nn.Module]:
 _SHOWS = {
     "a text is read alike beside a longer one": "The logits of a text change when [PAD] stands "
     "behind it.",
-    "the text is asked for as it was": "After loss(tokens, generator) the tokens themselves have "
-    f"changed: [MASK] stands in the text, and is what the loss asks for. {GAME}",
+    "the text stays as it was": "After loss(tokens, generator) the tokens themselves have changed: "
+    "[MASK] stands in the text that was handed over, and whoever takes targets from it then asks "
+    f"for [MASK]. {GAME}",
     "the loss counts chosen tokens alone": "The loss has a gradient at tokens that were not chosen "
     f"and that the network only has to copy. {LOSS}",
 }
@@ -190,12 +191,15 @@ def _same(
     """Apart from the faults it does what Broken does."""
     loss, reached, chosen = asked
     with torch.no_grad():
-        got = trial.run(mine, tokens, given=where)
-        wanted = ours(tokens)
-        real = tokens != ours.pad
-        trial.equals(got[real], wanted[real], "the logits are those of Broken without its fault",
-                     CHANGED + "The mask has the shape (B, 1, 1, T), and all blocks get it.",
-                     given=where)  # fmt: skip
+        real, words = tokens != ours.pad, "The mask has the shape (B, 1, 1, T), and all blocks get "
+        words += "it."
+        gaps = "[MASK] may be attended to, as any sound may: only [PAD] may not."
+        hidden = torch.where(real & (torch.arange(tokens.shape[1]) % 3 == 1), ours.mask, tokens)
+        for read, given in ((tokens, where), (hidden, f"{where}, and with [MASK] in them")):
+            slips = [(block_by(ours, read, read < ours.V)[real], CHANGED + gaps)]
+            trial.equals(trial.run(mine, read, given=given)[real], ours(read)[real],
+                         "the logits are those of Broken without its fault", CHANGED + words,
+                         slips=slips, given=given)  # fmt: skip
     trial.holds(
         bool(reached[chosen].all()),
         "every chosen token is asked for",
