@@ -4,6 +4,7 @@ Each task is one stream of text, a prompt and what should follow it:
 
 - *words*: three words, then a story in which they occur;
 - *word*: one of the words, then a sentence in which it occurs;
+- *name*: one of the people, then a sentence that names this person and nobody else;
 - *question*: a story, or the paragraph that answers, and a question, then the answer;
 - *statement*: a story and a statement, then yes, no or maybe.
 
@@ -22,7 +23,7 @@ from torch import Tensor
 
 from helpers.data.batching import seeded
 from helpers.data.bpe import END_OF_TEXT, BPETokenizer
-from helpers.data.lantern_reader import Story
+from helpers.data.lantern_reader import Story, named_people
 from helpers.data.masking import IGNORED, pad_rows
 
 ANSWERS = ("yes", "no", "maybe")  # in the order of ``lantern_reader.LABELS``
@@ -63,6 +64,16 @@ def to_write(stories: Iterable[Story]) -> list[Instruction]:
         for sentence in [next((s for s in sentences(story.text) if occurs(word, s)), "")]
         if sentence
     ]
+
+
+def to_mention(stories: Iterable[Story], each: int = 2) -> list[Instruction]:
+    """Up to ``each`` of a story: a person; the answer is a sentence that names nobody else."""
+    found = []
+    for story in stories:
+        told = [(sentence, named_people(sentence)) for sentence in sentences(story.text)]
+        about = [(s, who[0]) for s, who in told if len(who) == 1 and len(s.split()) > 4]
+        found += [Instruction("name", f"About: {name}\n\n", s) for s, name in about[:each]]
+    return found
 
 
 def to_answer(stories: Iterable[Story], near: bool = False) -> list[Instruction]:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from helpers.data.bpe import END_OF_TEXT, BPETokenizer
-from helpers.data.lantern_reader import read_stories
+from helpers.data.lantern_reader import named_people, read_stories
 from helpers.data.masking import IGNORED
 from helpers.data.reader_instructions import (
     ANSWERS,
@@ -17,6 +17,7 @@ from helpers.data.reader_instructions import (
     prompt_ids,
     to_answer,
     to_judge,
+    to_mention,
     to_tell,
     words_used,
 )
@@ -45,6 +46,16 @@ def test_the_instructions_of_a_story(stories):
     for row, short, statement in zip(judged, alone, story.statements):
         assert row.prompt == f"{story.text}\n\nStatement: {statement}\nAnswer:"
         assert short.prompt == f"\n\nStatement: {statement}\nAnswer:"
+
+
+def test_a_sentence_about_somebody_names_nobody_else(stories):
+    found = to_mention(stories)
+    assert len(stories) < len(found) <= 2 * len(stories)
+    assert len(to_mention(stories, each=1)) < len(found)
+    for row in found:
+        name = row.prompt.removeprefix("About: ").removesuffix("\n\n")
+        assert named_people(row.answer) == (name,)
+        assert any(row.answer in story.text for story in stories if name in story.people)
 
 
 def test_only_the_answer_is_predicted(tokenizer):
