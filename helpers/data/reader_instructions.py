@@ -1,0 +1,207 @@
+"""Instructions and answers from the annotations of the Reader, for a model that goes on with texts.
+
+Each task is one stream of text, a prompt and what should follow it:
+
+- *words*: three words, then a story in which they occur;
+- *word*: one of the words, then a sentence in which it occurs;
+- *name*: one of the people, then a sentence that names this person and nobody else;
+- *question*: a story, or the paragraph that answers, and a question, then the answer;
+- *statement*: a story and a statement, then yes, no or maybe.
+
+Radford et al. (2018), "Improving language understanding by generative pre-training", figure 1, puts
+tasks into streams in this way. The loss counts the answer alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from helpers.data.batching import seeded
+from helpers.data.bpe import END_OF_TEXT, BPETokenizer
+from helpers.data.lantern_reader import Story, named_people
+from helpers.data.masking import IGNORED, pad_rows
+
+ANSWERS = ("yes", "no", "maybe")  # in the order of ``lantern_reader.LABELS``
+# Forms that do not begin as the verb does without its last letter.
+_IRREGULAR = """
+bend bent, blow blew, break broke, bring brought, build built, buy bought, catch caught,
+choose chose, draw drew, drink drank, drink drunk, fall fell, find found, forget forgot, give gave,
+hang hung, hold held, keep kept, leave left, lend lent, light lit, make made, ring rang, ring rung,
+rise rose, run ran, send sent, shake shook, shine shone, sit sat, sleep slept, spin spun,
+stand stood, sweep swept, teach taught, tear tore, tear torn, throw threw, wake woke, wear wore,
+write wrote
+"""
+_FORMS = [pair.split() for pair in _IRREGULAR.replace("\n", " ").split(",")]
+
+
+class Instruction(NamedTuple):
+    """One thing to do: what is given, and what should follow."""
+
+    kind: str
+    prompt: str
+    answer: str
+
+
+def to_tell(stories: Iterable[Story]) -> list[Instruction]:
+    """One of each story: its three words; the answer is the story with its title."""
+    return [
+        Instruction("words", f"Words: {', '.join(story.words)}\n\n", story.document)
+        for story in stories
+    ]
+
+
+def to_write(stories: Iterable[Story]) -> list[Instruction]:
+    """Up to three of each story: a given word; the answer is the first sentence that holds it."""
+    return [
+        Instruction("word", f"Word: {word}\n\n", sentence)
+        for story in stories
+        for word in story.words
+        for sentence in [next((s for s in sentences(story.text) if occurs(word, s)), "")]
+        if sentence
+    ]
+
+
+def to_mention(stories: Iterable[Story], each: int = 2) -> list[Instruction]:
+    """Up to ``each`` of a story: a person; the answer is a sentence that names nobody else."""
+    found = []
+    for story in stories:
+        told = [(sentence, named_people(sentence)) for sentence in sentences(story.text)]
+        about = [(s, who[0]) for s, who in told if len(who) == 1 and len(s.split()) > 4]
+        found += [Instruction("name", f"About: {name}\n\n", s) for s, name in about[:each]]
+    return found
+
+
+def to_answer(stories: Iterable[Story], near: bool = False) -> list[Instruction]:
+    """Two of each story: the story and a question; the answer is a piece of the story.
+
+    Args:
+        stories: some.
+        near: instead of the story only one of its paragraphs; see ``near_answer``.
+    """
+    found = []
+    for story in stories:
+        for question, answer in story.questions:
+            text = near_answer(story, question, answer) if near else story.text
+            prompt = f"{text}\n\nQuestion: {question}\nAnswer:"
+            found.append(Instruction("question", prompt, f" {answer}"))
+    return found
+
+
+def near_answer(story: Story, question: str, answer: str) -> str:
+    """The paragraph of a story that holds an answer and shares most words with its question."""
+    asked = set(_words(question))
+    holding = [part for part in story.text.split("\n") if answer in part]
+    return max(holding, key=lambda part: len(asked & set(_words(part)))) if holding else story.text
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, each with its closing quotation mark."""
+    return re.findall(r"\S[^\n]*?(?:[.!?:][\"']*(?=\s|$)|(?=\n|$))", text)
+
+
+def to_judge(stories: Iterable[Story], without_story: bool = False) -> list[Instruction]:
+    """Three of each story: the story and a statement; the answer is yes, no or maybe.
+
+    Args:
+        stories: some.
+        without_story: leave it out, for the baseline that sees the statement alone.
+    """
+    return [
+        Instruction(
+            "statement",
+            f"{'' if without_story else story.text}\n\nStatement: {statement}\nAnswer:",
+            f" {answer}",
+        )
+        for story in stories
+        for answer, statement in zip(ANSWERS, story.statements, strict=True)
+    ]
+
+
+def occurs(word: str, text: str) -> bool:
+    """Whether one of the Reader's given words occurs in a text, in some form: carry, carried."""
+    forms = [word[:-1] if word[-1] in "ey" else word]
+    forms += [form for verb, form in _FORMS if verb == word]
+    return any(re.search(rf"\b{re.escape(form)}", text.lower()) for form in forms)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[a-z']+", text.lower())
+
+
+def words_used(words: Sequence[str], text: str) -> float:
+    """The share of some given words that occur in a text."""
+    return sum(occurs(word, text) for word in words) / len(words)
+
+
+def prompt_ids(tokenizer: BPETokenizer, prompt: str) -> Tensor:
+    """The ids of a prompt, (P,), behind the mark that every text begins with."""
+    mark = torch.tensor([tokenizer.special_ids[END_OF_TEXT]])
+    return torch.cat([mark, tokenizer.encode(prompt)])
+
+
+def encoded(tokenizer: BPETokenizer, instruction: Instruction) -> tuple[Tensor, Tensor]:
+    """Inputs and targets, (N,) each: the targets are the answer and the mark behind it.
+
+    At all positions whose next token belongs to the prompt the target is ``IGNORED``.
+    """
+    prompt = prompt_ids(tokenizer, instruction.prompt)
+    tokens = torch.cat([prompt, tokenizer.encode(instruction.answer), prompt[:1]])
+    targets = tokens[1:].clone()
+    targets[: len(prompt) - 1] = IGNORED
+    return tokens[:-1], targets
+
+
+class InstructionBatches:
+    """Numbered batches of instructions, (inputs, targets), in a new order each pass.
+
+    Rows are filled up behind their ends, where a causal model does not look: inputs with the mark,
+    targets with ``IGNORED``.
+
+    Args:
+        tokenizer: the model's.
+        instructions: some.
+        batch_size: B.
+        seed: any whole number.
+        whole: predict the prompt, too, not only the answer.
+    """
+
+    def __init__(
+        self,
+        tokenizer: BPETokenizer,
+        instructions: Sequence[Instruction],
+        batch_size: int,
+        seed: int = 0,
+        whole: bool = False,
+    ) -> None:
+        self.tokenizer, self.instructions = tokenizer, list(instructions)
+        self.seed, self.whole = seed, whole
+        self.batch_size = min(batch_size, len(self.instructions))
+
+    def batch(self, step: int) -> tuple[Tensor, Tensor]:
+        """The batch with the number 0, 1, 2, ...: inputs and targets, (B, T) each."""
+        number, place = divmod(step, len(self.instructions) // self.batch_size)
+        order = torch.randperm(len(self.instructions), generator=seeded(self.seed, number))
+        rows = order[place * self.batch_size :][: self.batch_size].tolist()
+        some = [encoded(self.tokenizer, self.instructions[i]) for i in rows]
+        if self.whole:
+            end = torch.tensor([self.tokenizer.special_ids[END_OF_TEXT]])
+            some = [(inputs, torch.cat([inputs[1:], end])) for inputs, _ in some]
+        inputs = pad_rows([row for row, _ in some], self.tokenizer.special_ids[END_OF_TEXT])
+        return inputs, pad_rows([row for _, row in some], IGNORED)
+
+
+class InTurn:
+    """Numbered batches of several tasks, one task a step: 0, 1, 2, 0, 1, 2, ..."""
+
+    def __init__(self, batches: Sequence[InstructionBatches]) -> None:
+        self.batches = list(batches)
+
+    def batch(self, step: int) -> tuple[Tensor, Tensor]:
+        """The batch with the number 0, 1, 2, ...: inputs and targets, (B, T) each."""
+        number, task = divmod(step, len(self.batches))
+        return self.batches[task].batch(number)

@@ -1,0 +1,183 @@
+"""LoRA equals the peft library's; all that is added begins as nothing; merging; what is frozen."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+from helpers.inference.cached_predictor import CachedPredictor
+from helpers.models.adapters import (
+    Adapter,
+    LoRALinear,
+    SoftPrompt,
+    add_adapters,
+    add_lora,
+    merge_lora,
+    train_only,
+    trained,
+)
+from helpers.models.gpt import GPT, GPTConfig
+
+V, D, L = 17, 16, 2
+ALL = ("query", "key", "value", "output", "up", "down")
+
+
+def gpt(**settings):
+    torch.manual_seed(0)
+    model = GPT(GPTConfig.modern(V, n_layers=L, n_heads=2, d_model=D, max_length=32, **settings))
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.add_(0.3 * torch.randn_like(weight))
+    return model.double().eval()
+
+
+def tokens(B=3, T=7):
+    return torch.randint(V, (B, T), generator=torch.Generator().manual_seed(1))
+
+
+def steps(model, n=5):
+    """Some steps of training, on nothing sensible."""
+    weights = [p for p in model.parameters() if p.requires_grad]
+    optimizer = torch.optim.SGD(weights, 0.05)
+    x = tokens()
+    for _ in range(n):
+        loss = F.cross_entropy(model(x[:, :-1]).flatten(0, 1), x[:, 1:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return float(loss.detach())
+
+
+@pytest.mark.parametrize(("rank", "alpha"), [(1, 1), (3, 6), (4, 2)])
+@pytest.mark.parametrize("where", [("query", "value"), ("query", "output", "up", "down")])
+def test_lora_equals_pefts_before_and_after_training_and_merged(rank, alpha, where):
+    peft = pytest.importorskip("peft")
+    settings = {"r": rank, "lora_alpha": alpha, "target_modules": list(where)}
+    # "output" is also the name of the whole model's output, which peft would adapt, too.
+    ours, base = gpt(tied=True), gpt(tied=True)
+    layers = add_lora(ours, rank, alpha, where)
+    theirs = peft.get_peft_model(base, peft.LoraConfig(**settings, lora_dropout=0.0))
+    found = [m for m in theirs.modules() if isinstance(m, peft.tuners.lora.Linear)]
+    names = [n for n, m in theirs.named_modules() if isinstance(m, peft.tuners.lora.Linear)]
+    own = {n: m for n, m in ours.named_modules() if isinstance(m, LoRALinear)}
+    with torch.no_grad():
+        for name, layer in zip(names, found, strict=True):
+            mine = own[name.removeprefix("base_model.model.")]
+            mine.A.copy_(layer.lora_A["default"].weight)
+            assert not layer.lora_B["default"].weight.any()
+    assert len(found) == len(layers) == len(where) * L
+    assert sum(p.numel() for _, p in trained(ours)) == sum(p.numel() for _, p in trained(theirs))
+    assert_close(ours(tokens()), theirs(tokens()), atol=1e-12, rtol=1e-12)
+    assert steps(ours) == pytest.approx(steps(theirs), abs=1e-12)
+    assert_close(ours(tokens()), theirs(tokens()), atol=1e-12, rtol=1e-12)
+    merged = theirs.merge_and_unload()
+    for name, weight in merge_lora(ours).state_dict().items():
+        assert_close(weight, merged.state_dict()[name], atol=1e-12, rtol=1e-12)
+
+
+@pytest.mark.parametrize("rank", [1, 4])
+def test_merged_equals_unmerged_and_unmerging_brings_the_weights_back(rank):
+    torch.manual_seed(0)
+    base = nn.Linear(6, 5).double()
+    before = base.weight.detach().clone()
+    layer, x = LoRALinear(base, rank, 2 * rank), torch.randn(4, 6).double()
+    nn.init.normal_(layer.B)
+    wanted = x @ (before + 2 * layer.B @ layer.A).T + base.bias
+    assert_close(layer(x), wanted, atol=1e-12, rtol=1e-12)
+    assert int(torch.linalg.matrix_rank(layer.update())) == rank
+    for _ in range(2):  # the second time changes nothing
+        layer.merge()
+        assert_close(layer(x), wanted, atol=1e-12, rtol=1e-12)
+    for _ in range(2):
+        layer.unmerge()
+        assert_close(base.weight, before, atol=1e-12, rtol=1e-12)
+        assert_close(layer(x), wanted, atol=1e-12, rtol=1e-12)
+
+
+def test_the_paper_counts_the_weights_of_lora():
+    # r (d + k) each; GPT-3 with r = 4 on W_Q and W_V has 18.9 million (Hu et al. 2022, table 4:
+    # 37.7M for r = 8).
+    layer = LoRALinear(nn.Linear(768, 768, bias=False, device="meta"), 8)
+    assert sum(p.numel() for _, p in trained(layer)) == 12_288 == 8 * (768 + 768)
+    assert round(12_288 / 768**2, 3) == 0.021
+    assert 96 * 2 * 4 * (12_288 + 12_288) == 18_874_368
+    assert 96 * 2 * 8 * (12_288 + 12_288) == 37_748_736
+
+
+@pytest.mark.parametrize("add", [lambda m: add_lora(m, 2), lambda m: add_adapters(m, 3)])
+def test_what_is_added_begins_as_nothing_and_alone_is_trained(add):
+    model = gpt()
+    wanted, frozen = model(tokens()), copy.deepcopy(model.state_dict())
+    add(model)
+    assert_close(model(tokens()), wanted, atol=1e-13, rtol=1e-12)
+    before = {n: p.detach().clone() for n, p in model.named_parameters()}
+    new = {name for name, _ in trained(model)}
+    assert sum(p.numel() for p in model.parameters()) - sum(p.numel() for p in frozen.values()) == (
+        sum(before[name].numel() for name in new)
+    )
+    steps(model)
+    for name, weight in model.named_parameters():
+        assert torch.equal(weight, before[name]) == (name not in new), name
+
+
+def test_an_adapter_that_is_drawn_changes_the_model_at_once():
+    model = gpt()
+    wanted = model(tokens())
+    add_adapters(model, 3, zero=False)
+    assert not torch.allclose(model(tokens()), wanted, atol=1e-3)
+    torch.manual_seed(0)
+    adapter, x = Adapter(4, 2, zero=False).double(), torch.randn(5, 4).double()
+    inside = F.gelu(x @ adapter.down.weight.T + adapter.down.bias)
+    assert_close(adapter(x), x + inside @ adapter.up.weight.T + adapter.up.bias)
+
+
+@pytest.mark.parametrize("add", [lambda m: add_lora(m, 2, 4, ALL), lambda m: add_adapters(m, 3)])
+def test_an_adapted_model_writes_with_a_cache_as_without(add):
+    model, x = gpt(), tokens(2, 9)
+    add(model)
+    steps(model)
+    wanted = model(x).log_softmax(-1)
+    predictor = CachedPredictor(model, bos=0)
+    state, found = predictor.start(2), []
+    for t in range(9):
+        log_p, state = predictor.step(x[:, t], state)
+        found.append(log_p)
+    assert_close(torch.stack(found, 1), wanted, atol=1e-10, rtol=1e-10)
+    assert model.blocks[0].weights(torch.randn(1, 4, D).double()).shape == (1, 2, 4, 4)
+
+
+def test_a_soft_prompt_of_embeddings_is_a_prompt():
+    model, x = gpt(), tokens()
+    front = torch.tensor([3, 5, 8])
+    wanted = model(torch.cat([front.expand(3, 3), x], 1))[:, 3:]
+    soft = SoftPrompt(model, front)
+    assert_close(soft(x), wanted, atol=1e-12, rtol=1e-12)
+    assert [name for name, _ in trained(soft)] == ["prompt"]
+    first, state = soft.read(x[:, :4])
+    rest, _ = soft.read(x[:, 4:], state)
+    assert_close(torch.cat([first, rest], 1), wanted, atol=1e-12, rtol=1e-12)
+    before = model(x)
+    steps(soft)
+    assert_close(model(x), before, atol=0, rtol=0)
+    assert not torch.allclose(soft(x), wanted)
+
+
+def test_training_only_some_parts():
+    model = train_only(gpt(), "output", "norm")
+    assert [name for name, _ in trained(model)] == ["norm.weight", "output.weight"]
+    with pytest.raises(ValueError, match="No weight has a name that begins with head"):
+        train_only(gpt(), "head")
+
+
+def test_what_does_not_fit_is_said():
+    with pytest.raises(ValueError, match="The rank is 7; of a map from 6 to 9 it is 1 to 6"):
+        LoRALinear(nn.Linear(6, 9), 7)
+    with pytest.raises(ValueError, match="no linear map named head or tail"):
+        add_lora(gpt(), 2, where=("tail", "head"))
+    with pytest.raises(ValueError, match="learned positions"):
+        SoftPrompt(gpt(positions="learned"), torch.tensor([1]))
