@@ -1,19 +1,21 @@
 """How the loss falls with parameters and tokens, with and without a known floor; distillation.
 
-    python benchmarks/cost_study.py [rates source repeated reader taught pupils] [--seeds 3]
+    python benchmarks/cost_study.py [rates source repeated batches reader taught pupils] [--seeds 3]
 
-(1) ``rates``: which learning rate small and large models take. (2) ``source``: models of five
-sizes with five amounts of text from a source whose entropy rate is known, each text read once, its
-schedule as long as the text. (3) ``repeated``: the same steps with less text, read several times.
-(4) ``reader``: four sizes and four amounts of the Reader, in characters; one run each. (5)
-``taught``: a small model on little text of the source, from the tokens alone, with a trained
-teacher, and with the truth as its teacher. (6) ``pupils``: a pupil of half the layers and half the
-width of the GPT that ships with the course, from the tokens alone and with its teacher.
+(1) ``rates``: which learning rate small and large models take, on the source and on the Reader, one
+seed. (2) ``source``: models of five sizes with four amounts of text from a source whose entropy
+rate is known, each text read once, its schedule as long as the text. (3) ``repeated``: the same
+steps with less text, read several times. (4) ``batches``: the shortest text, read once in smaller
+batches and so in more steps. (5) ``reader``: three sizes and three amounts of the Reader, in
+characters; one run each. (6) ``taught``: a small model of the source, on little text and on fresh
+text, from the tokens alone, with trained teachers, and with the truth as its teacher. (7)
+``pupils``: a model of half the layers of the GPT that ships with the course, from the tokens alone,
+with that GPT as its teacher, and from the tokens alone in as many operations as the teaching took.
 
 Losses on the source are differences from the truth on the same tokens, in bits, so that the chance
 of the test text cancels. Writes benchmarks/results/cost_study.json, run by run, which notebook 18
-shows; runs that are there already are left out, and an interrupted command goes on. About fifteen
-minutes of one core.
+shows; runs that are there already are left out, and an interrupted command goes on. A file that was
+written with other settings is refused. About fifteen minutes of one core.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -50,13 +53,14 @@ LIKELY, LEAK = (0.4, 0.2, 0.12, 0.08), 0.2  # of the four successors, and of all
 WIDTHS, STEPS = (8, 16, 32, 64, 96), (60, 120, 240, 480)
 TESTED = 4096  # windows of the source
 RATES = {"learning_rate": 0.01, "muon_rate": 0.03}
-FACTORS = (1.0, 2.0, 4.0, 8.0)  # on both rates
+FACTORS, TUNED_STEPS = (1.0, 2.0, 4.0, 8.0, 16.0), (60, 120, 240, 480)  # on both rates
 FACTOR = 4.0  # on the source: best or nearly so for all sizes, see ``rates``
 REPEATED, REPEATED_WIDTH, REPEATED_STEPS = (60, 120, 240), 64, 480
+BATCHES = {"width": 64, "windows": 60 * BATCH, "sizes": (32, 16, 8)}
 READER = {"layers": 2, "length": 128, "batch": 16, "widths": (16, 32, 64)}
-READER_STEPS = (75, 150, 300)
-TAUGHT = {"width": 32, "text": 60, "steps": 480, "teacher": (96, 480)}
-PUPIL = {"layers": 2, "heads": 2, "width": 64, "length": 128, "batch": 8, "steps": 150}
+READER_STEPS, READER_FACTOR = (75, 150, 300), 1.0
+TAUGHT = {"width": 32, "text": 60, "fresh": 480, "steps": 480, "teacher": (96, 480)}
+PUPIL = {"layers": 2, "heads": 4, "width": 128, "length": 128, "batch": 8, "steps": 300}
 MIX, TEMPERATURE = 0.5, 2.0  # of the distillation loss
 TUNING_SEED = 1000
 
@@ -153,8 +157,12 @@ def on_source(known: Known, width: int, text: int, steps: int, seed: int, **more
     """A GPT of one layer; ``text`` says how many batches of different windows there are."""
     torch.manual_seed(seed)
     model = small_gpt(V, width, 1, 1, LENGTH)
-    tokens = known.train[: text * BATCH * LENGTH + 1]
-    return train(model, batches(tokens, LENGTH, BATCH, seed), steps, **{"factor": FACTOR, **more})
+    return train(model, of_source(known, text, seed), steps, **{"factor": FACTOR, **more})
+
+
+def of_source(known: Known, text: int, seed: int, size: int = BATCH) -> Iterator:
+    """Batches from the first ``text`` times 64 windows."""
+    return batches(known.train[: text * BATCH * LENGTH + 1], LENGTH, size, seed)
 
 
 def with_teacher(
@@ -186,11 +194,17 @@ def mixed(logits: Tensor, targets: Targets) -> Tensor:
 
 
 def rates(done: Runs, seeds: int, known: Known) -> None:
-    for width, factor in itertools.product((WIDTHS[0], 32, WIDTHS[-1]), FACTORS):
-        key = {"width": width, "factor": factor, "steps": 240, "seed": TUNING_SEED}
+    widths = (WIDTHS[0], 32, WIDTHS[-1])
+    for steps, width, factor in itertools.product(TUNED_STEPS, widths, FACTORS):
+        key = {"width": width, "factor": factor, "steps": steps, "seed": TUNING_SEED}
         if done.missing("rates", key):
-            model = on_source(known, width, 240, 240, TUNING_SEED, factor=factor)
+            model = on_source(known, width, steps, steps, TUNING_SEED, factor=factor)
             done.add("rates", key, {"excess": known.excess(model)})
+    ends = (READER["widths"][0], READER["widths"][-1])
+    for width, factor in itertools.product(ends, FACTORS):
+        key = {"width": width, "factor": factor, "steps": READER_STEPS[1], "seed": TUNING_SEED}
+        if done.missing("reader rates", key):
+            done.add("reader rates", key, on_reader(width, READER_STEPS[1], TUNING_SEED, factor))
 
 
 def source(done: Runs, seeds: int, known: Known) -> None:
@@ -211,68 +225,104 @@ def repeated(done: Runs, seeds: int, known: Known) -> None:
             done.add("repeated", key, row)
 
 
-def reader(done: Runs, seeds: int, known: Known) -> None:
+def smaller_batches(done: Runs, seeds: int, known: Known) -> None:
+    for seed, size in itertools.product(range(seeds), BATCHES["sizes"]):
+        windows, width = BATCHES["windows"], BATCHES["width"]
+        key = {"batch": size, "steps": windows // size, "seed": seed}
+        if done.missing("batches", key):
+            torch.manual_seed(seed)
+            stream = of_source(known, windows // BATCH, seed, size)
+            model = train(small_gpt(V, width, 1, 1, LENGTH), stream, windows // size, FACTOR)
+            row = {"tokens": windows * LENGTH, "excess": known.excess(model), **sizes(model)}
+            done.add("batches", key, row)
+
+
+@cache
+def reader_text() -> tuple[int, Tensor, Tensor]:
+    """Characters, and the Reader in them: for training and the first of the held-out ones."""
     corpus = corpora.lantern_reader()
     letters = CharTokenizer.train(corpus.text)
-    text, held_out = letters.encode(corpus.train), letters.encode(corpus.validation)
+    parts = letters.encode(corpus.train), letters.encode(corpus.validation)[:200_000]
+    return letters.vocab_size, *parts
+
+
+def on_reader(width: int, steps: int, seed: int, factor: float) -> dict[str, float]:
+    """A GPT that reads the Reader once, in characters."""
+    characters, text, held_out = reader_text()
+    torch.manual_seed(seed)
     length, size = READER["length"], READER["batch"]
+    model = small_gpt(characters, width, READER["layers"], width // 16, length)
+    tokens = text[: steps * size * length + 1]
+    train(model, batches(tokens, length, size, seed), steps, factor)
+    bits = score_model(model, held_out, length).bits_per_token
+    return {"tokens": len(tokens) - 1, "bits": bits, **sizes(model)}
+
+
+def reader(done: Runs, seeds: int, known: Known) -> None:
     for width, steps in itertools.product(READER["widths"], READER_STEPS):
         key = {"width": width, "steps": steps, "seed": 0}
         if done.missing("reader", key):
-            torch.manual_seed(0)
-            model = small_gpt(letters.vocab_size, width, READER["layers"], width // 16, length)
-            tokens = text[: steps * size * length + 1]
-            train(model, batches(tokens, length, size, 0), steps)
-            bits = score_model(model, held_out[:200_000], length).bits_per_token
-            done.add("reader", key, {"tokens": len(tokens) - 1, "bits": bits, **sizes(model)})
+            done.add("reader", key, on_reader(width, steps, 0, READER_FACTOR))
 
 
 def taught(done: Runs, seeds: int, known: Known) -> None:
-    teacher = None
-    for seed, name in itertools.product(range(seeds), ("tokens", "teacher", "truth")):
-        key = {"name": name, "seed": seed}
+    @cache
+    def teacher(text: int) -> tuple[GPT, float]:
+        width, steps = TAUGHT["teacher"]
+        model = on_source(known, width, text, steps, TUNING_SEED).eval()
+        return model, known.excess(model)
+
+    short, fresh = TAUGHT["text"], TAUGHT["fresh"]
+    ways = [("tokens", short, None), ("tokens", fresh, None)]  # name, its text, its teacher's
+    ways += [("teacher", short, short), ("teacher", short, fresh), ("teacher", fresh, fresh)]
+    ways += [("truth", short, None), ("truth", fresh, None)]
+    for seed, (name, text, read) in itertools.product(range(seeds), ways):
+        key = {"name": name, "text": text, "its teacher's text": read, "seed": seed}
         if not done.missing("taught", key):
             continue
-        width, steps = TAUGHT["teacher"]
-        if teacher is None:
-            teacher = on_source(known, width, steps, steps, TUNING_SEED).eval()
-        torch.manual_seed(seed)
-        model = small_gpt(V, TAUGHT["width"], 1, 1, LENGTH)
-        tokens = known.train[: TAUGHT["text"] * BATCH * LENGTH + 1]
-        stream = batches(tokens, LENGTH, BATCH, seed)
+        row = {"its teacher": teacher(read)[1]} if read else {}
+        done.begin()  # without the time of the teacher
         if name == "tokens":
-            train(model, stream, TAUGHT["steps"], FACTOR)
+            model = on_source(known, TAUGHT["width"], text, TAUGHT["steps"], seed)
         else:
-            tells = teacher if name == "teacher" else known.true_log_probs
-            train(model, with_teacher(stream, tells), TAUGHT["steps"], FACTOR, mixed)
-        row = {"excess": known.excess(model), "its teacher": known.excess(teacher)}
-        done.add("taught", key, row)
+            torch.manual_seed(seed)
+            model = small_gpt(V, TAUGHT["width"], 1, 1, LENGTH)
+            tells = teacher(read)[0] if read else known.true_log_probs
+            stream = with_teacher(of_source(known, text, seed), tells)
+            train(model, stream, TAUGHT["steps"], FACTOR, mixed)
+        done.add("taught", key, {"excess": known.excess(model), **row})
 
 
 def pupils(done: Runs, seeds: int, known: Known) -> None:
-    teacher, card = checkpoints.load_model(SHIPPED)
+    teacher = checkpoints.load_model(SHIPPED)[0].float().eval()
     tokenizer = BPETokenizer.load(SHIPPED / "tokenizer.json")
     corpus = corpora.lantern_stories()
     text = tokenizer.encode(corpus.train, special=True)
     held_out = tokenizer.encode(corpus.validation, special=True)[:20_001]
     raw = corpora.without_marks(tokenizer.decode(held_out[1:]))
-    teacher = teacher.float().eval()
-    length, size, steps = PUPIL["length"], PUPIL["batch"], PUPIL["steps"]
-    for seed, name in itertools.product(range(seeds), ("tokens", "teacher")):
-        key = {"name": name, "seed": seed}
+    shape = PUPIL["width"], PUPIL["layers"], PUPIL["heads"], PUPIL["length"]
+
+    def bits(model: nn.Module) -> float:
+        return score_model(model, held_out, PUPIL["length"], raw).bits_per_byte
+
+    theirs = {"its teacher": bits(teacher), "teacher's parameters": sizes(teacher)["parameters"]}
+    small, large = (
+        sizes(model)["parameters"] - model.embedding.weight.numel()
+        for model in (small_gpt(tokenizer.vocab_size, *shape), teacher)
+    )
+    more = round(PUPIL["steps"] * (6 * small + 2 * large) / (6 * small))  # of the same operations
+    ways = (("tokens", PUPIL["steps"]), ("teacher", PUPIL["steps"]), ("tokens", more))
+    for seed, (name, steps) in itertools.product(range(seeds), ways):
+        key = {"name": name, "steps": steps, "seed": seed}
         if done.missing("pupils", key):
             torch.manual_seed(seed)
-            shape = PUPIL["width"], PUPIL["layers"], PUPIL["heads"], length
             model = small_gpt(tokenizer.vocab_size, *shape)
-            stream = batches(text, length, size, seed)
+            stream = batches(text, PUPIL["length"], PUPIL["batch"], seed)
             if name == "tokens":
                 train(model, stream, steps)
             else:
                 train(model, with_teacher(stream, teacher), steps, loss=mixed)
-            bits = score_model(model, held_out, length, raw).bits_per_byte
-            theirs = score_model(teacher, held_out, length, raw).bits_per_byte
-            row = {"bits": bits, "its teacher": theirs, **sizes(model)}
-            done.add("pupils", key, row | {"teacher's parameters": card["parameters"]})
+            done.add("pupils", key, {"bits": bits(model), **sizes(model), **theirs})
 
 
 class Runs:
@@ -281,21 +331,31 @@ class Runs:
     def __init__(self, known: Known) -> None:
         there = RESULTS.is_file()
         self.content = json.loads(RESULTS.read_text(encoding="utf-8")) if there else {}
+        settings = {
+            "vocabulary": V, "length": LENGTH, "batch": BATCH, "warmup": WARMUP, "rates": RATES,
+            "likely": LIKELY, "leak": LEAK, "tested": TESTED, "widths": WIDTHS, "steps": STEPS,
+            "factor": FACTOR, "factors": FACTORS, "tuned steps": TUNED_STEPS,
+            "repeated": {"text": REPEATED, "width": REPEATED_WIDTH, "steps": REPEATED_STEPS},
+            "batches": BATCHES, "reader": READER, "reader steps": READER_STEPS,
+            "reader factor": READER_FACTOR, "taught": TAUGHT, "pupil": PUPIL, "mix": MIX,
+            "temperature": TEMPERATURE, "tuning seed": TUNING_SEED,
+        }  # fmt: skip
+        settings = json.loads(json.dumps(settings))
+        if self.content.get("settings", settings) != settings:
+            raise SystemExit(f"{RESULTS} was written with other settings: move it away first.")
         self.content |= {
             "script": "benchmarks/cost_study.py",
             "machine": f"{processor()}, one thread, torch {torch.__version__}",
-            "settings": {
-                "vocabulary": V, "length": LENGTH, "batch": BATCH, "warmup": WARMUP, "rates": RATES,
-                "factor": FACTOR, "likely": LIKELY, "leak": LEAK, "repeated width": REPEATED_WIDTH,
-                "reader": READER, "taught": TAUGHT, "pupil": PUPIL, "mix": MIX,
-                "temperature": TEMPERATURE,
-            },
+            "settings": settings,
             "bounds": known.bounds(),
-        }  # fmt: skip
+        }
+        self.begin()
+
+    def begin(self) -> None:
         self.began = time.process_time()
 
     def missing(self, part: str, key: dict[str, Any]) -> bool:
-        self.began = time.process_time()
+        self.begin()
         rows = self.content.setdefault(part, [])
         return not any(key.items() <= row.items() for row in rows)
 
@@ -307,7 +367,7 @@ class Runs:
 
 
 PARTS = {
-    "rates": rates, "source": source, "repeated": repeated,
+    "rates": rates, "source": source, "repeated": repeated, "batches": smaller_batches,
     "reader": reader, "taught": taught, "pupils": pupils,
 }  # fmt: skip
 
