@@ -2,15 +2,16 @@
 
     python benchmarks/cost_study.py [rates source repeated batches reader taught pupils] [--seeds 3]
 
-(1) ``rates``: which learning rate small and large models take, on the source and on the Reader, one
-seed. (2) ``source``: models of five sizes with four amounts of text from a source whose entropy
-rate is known, each text read once, its schedule as long as the text. (3) ``repeated``: the same
-steps with less text, read several times. (4) ``batches``: the shortest text, read once in smaller
-batches and so in more steps. (5) ``reader``: three sizes and three amounts of the Reader, in
-characters; one run each. (6) ``taught``: a small model of the source, on little text and on fresh
-text, from the tokens alone, with trained teachers, and with the truth as its teacher. (7)
-``pupils``: a model of half the layers of the GPT that ships with the course, from the tokens alone,
-with that GPT as its teacher, and from the tokens alone in as many operations as the teaching took.
+(1) ``rates``: with another seed, the learning rate for each size and number of steps on the source,
+which all runs there then take; and for the Reader. (2) ``source``: models of five sizes with four
+amounts of text from a source whose entropy rate is known, each text read once, its schedule as long
+as the text. (3) ``repeated``: the same steps with less text, read several times. (4) ``batches``:
+the shortest text, read once in smaller batches and so in more steps. (5) ``reader``: three sizes
+and three amounts of the Reader, in characters; one run each. (6) ``taught``: a small model of the
+source, on little text and on fresh text, from the tokens alone, with trained teachers, and with the
+truth as its teacher. (7) ``pupils``: a model of half the layers of the GPT that ships with the
+course, from the tokens alone, with that GPT as its teacher, and from the tokens alone in as many
+operations as the teaching took.
 
 Losses on the source are differences from the truth on the same tokens, in bits, so that the chance
 of the test text cancels. Writes benchmarks/results/cost_study.json, run by run, which notebook 18
@@ -53,12 +54,11 @@ LIKELY, LEAK = (0.4, 0.2, 0.12, 0.08), 0.2  # of the four successors, and of all
 WIDTHS, STEPS = (8, 16, 32, 64, 96), (60, 120, 240, 480)
 TESTED = 4096  # windows of the source
 RATES = {"learning_rate": 0.01, "muon_rate": 0.03}
-FACTORS, TUNED_STEPS = (1.0, 2.0, 4.0, 8.0, 16.0), (60, 120, 240, 480)  # on both rates
-FACTOR = 4.0  # on the source: best or nearly so for all sizes, see ``rates``
+FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0)  # on both rates: the best for each size and number of steps
 REPEATED, REPEATED_WIDTH, REPEATED_STEPS = (60, 120, 240), 64, 480
 BATCHES = {"width": 64, "windows": 60 * BATCH, "sizes": (32, 16, 8)}
 READER = {"layers": 2, "length": 128, "batch": 16, "widths": (16, 32, 64)}
-READER_STEPS, READER_FACTOR = (75, 150, 300), 1.0
+READER_STEPS, READER_FACTORS, READER_FACTOR = (75, 150, 300), (1.0, 2.0, 4.0, 8.0), 4.0
 TAUGHT = {"width": 32, "text": 60, "fresh": 480, "steps": 480, "teacher": (96, 480)}
 PUPIL = {"layers": 2, "heads": 4, "width": 128, "length": 128, "batch": 8, "steps": 300}
 MIX, TEMPERATURE = 0.5, 2.0  # of the distillation loss
@@ -153,11 +153,11 @@ def train(
     return model
 
 
-def on_source(known: Known, width: int, text: int, steps: int, seed: int, **more: Any) -> GPT:
+def on_source(known: Known, width: int, text: int, steps: int, seed: int, factor: float) -> GPT:
     """A GPT of one layer; ``text`` says how many batches of different windows there are."""
     torch.manual_seed(seed)
     model = small_gpt(V, width, 1, 1, LENGTH)
-    return train(model, of_source(known, text, seed), steps, **{"factor": FACTOR, **more})
+    return train(model, of_source(known, text, seed), steps, factor)
 
 
 def of_source(known: Known, text: int, seed: int, size: int = BATCH) -> Iterator:
@@ -194,14 +194,13 @@ def mixed(logits: Tensor, targets: Targets) -> Tensor:
 
 
 def rates(done: Runs, seeds: int, known: Known) -> None:
-    widths = (WIDTHS[0], 32, WIDTHS[-1])
-    for steps, width, factor in itertools.product(TUNED_STEPS, widths, FACTORS):
+    for steps, width, factor in itertools.product(STEPS, WIDTHS, FACTORS):
         key = {"width": width, "factor": factor, "steps": steps, "seed": TUNING_SEED}
         if done.missing("rates", key):
-            model = on_source(known, width, steps, steps, TUNING_SEED, factor=factor)
+            model = on_source(known, width, steps, steps, TUNING_SEED, factor)
             done.add("rates", key, {"excess": known.excess(model)})
     ends = (READER["widths"][0], READER["widths"][-1])
-    for width, factor in itertools.product(ends, FACTORS):
+    for width, factor in itertools.product(ends, READER_FACTORS):
         key = {"width": width, "factor": factor, "steps": READER_STEPS[1], "seed": TUNING_SEED}
         if done.missing("reader rates", key):
             done.add("reader rates", key, on_reader(width, READER_STEPS[1], TUNING_SEED, factor))
@@ -211,16 +210,18 @@ def source(done: Runs, seeds: int, known: Known) -> None:
     for seed, width, steps in itertools.product(range(seeds), WIDTHS, STEPS):
         key = {"width": width, "steps": steps, "seed": seed}
         if done.missing("source", key):
-            model = on_source(known, width, steps, steps, seed)
+            factor = done.factor(width, steps)
+            model = on_source(known, width, steps, steps, seed, factor)
             row = {"tokens": steps * BATCH * LENGTH, "excess": known.excess(model), **sizes(model)}
-            done.add("source", key, row)
+            done.add("source", key, {**row, "factor": factor})
 
 
 def repeated(done: Runs, seeds: int, known: Known) -> None:
     for seed, text in itertools.product(range(seeds), REPEATED):
         key = {"text": text, "steps": REPEATED_STEPS, "seed": seed}
         if done.missing("repeated", key):
-            model = on_source(known, REPEATED_WIDTH, text, REPEATED_STEPS, seed)
+            factor = done.factor(REPEATED_WIDTH, REPEATED_STEPS)
+            model = on_source(known, REPEATED_WIDTH, text, REPEATED_STEPS, seed, factor)
             row = {"tokens": text * BATCH * LENGTH, "excess": known.excess(model), **sizes(model)}
             done.add("repeated", key, row)
 
@@ -232,7 +233,9 @@ def smaller_batches(done: Runs, seeds: int, known: Known) -> None:
         if done.missing("batches", key):
             torch.manual_seed(seed)
             stream = of_source(known, windows // BATCH, seed, size)
-            model = train(small_gpt(V, width, 1, 1, LENGTH), stream, windows // size, FACTOR)
+            steps = windows // size
+            model = small_gpt(V, width, 1, 1, LENGTH)
+            train(model, stream, steps, done.factor(width, steps))
             row = {"tokens": windows * LENGTH, "excess": known.excess(model), **sizes(model)}
             done.add("batches", key, row)
 
@@ -269,10 +272,11 @@ def taught(done: Runs, seeds: int, known: Known) -> None:
     @cache
     def teacher(text: int) -> tuple[GPT, float]:
         width, steps = TAUGHT["teacher"]
-        model = on_source(known, width, text, steps, TUNING_SEED).eval()
+        model = on_source(known, width, text, steps, TUNING_SEED, done.factor(width, steps)).eval()
         return model, known.excess(model)
 
     short, fresh = TAUGHT["text"], TAUGHT["fresh"]
+    factor = done.factor(TAUGHT["width"], TAUGHT["steps"])
     ways = [("tokens", short, None), ("tokens", fresh, None)]  # name, its text, its teacher's
     ways += [("teacher", short, short), ("teacher", short, fresh), ("teacher", fresh, fresh)]
     ways += [("truth", short, None), ("truth", fresh, None)]
@@ -283,13 +287,13 @@ def taught(done: Runs, seeds: int, known: Known) -> None:
         row = {"its teacher": teacher(read)[1]} if read else {}
         done.begin()  # without the time of the teacher
         if name == "tokens":
-            model = on_source(known, TAUGHT["width"], text, TAUGHT["steps"], seed)
+            model = on_source(known, TAUGHT["width"], text, TAUGHT["steps"], seed, factor)
         else:
             torch.manual_seed(seed)
             model = small_gpt(V, TAUGHT["width"], 1, 1, LENGTH)
             tells = teacher(read)[0] if read else known.true_log_probs
             stream = with_teacher(of_source(known, text, seed), tells)
-            train(model, stream, TAUGHT["steps"], FACTOR, mixed)
+            train(model, stream, TAUGHT["steps"], factor, mixed)
         done.add("taught", key, {"excess": known.excess(model), **row})
 
 
@@ -334,7 +338,7 @@ class Runs:
         settings = {
             "vocabulary": V, "length": LENGTH, "batch": BATCH, "warmup": WARMUP, "rates": RATES,
             "likely": LIKELY, "leak": LEAK, "tested": TESTED, "widths": WIDTHS, "steps": STEPS,
-            "factor": FACTOR, "factors": FACTORS, "tuned steps": TUNED_STEPS,
+            "factors": FACTORS, "reader factors": READER_FACTORS,
             "repeated": {"text": REPEATED, "width": REPEATED_WIDTH, "steps": REPEATED_STEPS},
             "batches": BATCHES, "reader": READER, "reader steps": READER_STEPS,
             "reader factor": READER_FACTOR, "taught": TAUGHT, "pupil": PUPIL, "mix": MIX,
@@ -353,6 +357,17 @@ class Runs:
 
     def begin(self) -> None:
         self.began = time.process_time()
+
+    def factor(self, width: int, steps: int) -> float:
+        """The best of the rates for a size and a number of steps."""
+        found = [
+            (row["excess"], row["factor"])
+            for row in self.content.get("rates", [])
+            if (row["width"], row["steps"]) == (width, steps)
+        ]
+        if len(found) < len(FACTORS):
+            raise SystemExit("First the rates: python benchmarks/cost_study.py rates")
+        return min(found)[1]
 
     def missing(self, part: str, key: dict[str, Any]) -> bool:
         self.begin()
