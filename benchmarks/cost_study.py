@@ -60,7 +60,7 @@ BATCHES = {"width": 64, "windows": 60 * BATCH, "sizes": (32, 16, 8)}
 READER = {"layers": 2, "length": 128, "batch": 16, "widths": (16, 32, 64)}
 READER_STEPS, READER_FACTORS, READER_FACTOR = (75, 150, 300), (1.0, 2.0, 4.0, 8.0), 4.0
 TAUGHT = {"width": 32, "text": 60, "fresh": 480, "steps": 480, "teacher": (96, 480)}
-PUPIL = {"layers": 2, "heads": 4, "width": 128, "length": 128, "batch": 8, "steps": 300}
+PUPIL = {"layers": 2, "heads": 4, "width": 128, "length": 128, "batch": 8, "steps": 150}
 MIX, TEMPERATURE = 0.5, 2.0  # of the distillation loss
 TUNING_SEED = 1000
 

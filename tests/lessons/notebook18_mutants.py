@@ -16,6 +16,25 @@ MUTANTS = [
         "layer_flops", "square of T", "2 * matrices * T * D**2", "2 * matrices * T**2 * D",
         "changed roles",
     ),
+    # training_flops
+    Mutant("training_flops", "forward alone", "6 * weights", "2 * weights", "four more"),
+    Mutant("training_flops", "backward alone", "6 * weights", "4 * weights", "adds two"),
+    Mutant("training_flops", "one for both", "6 * weights", "3 * weights", "as two operations"),
+    Mutant("training_flops", "weights", "6 * weights", "weights", "six operations"),
+    Mutant("training_flops", "no output", " + vocabulary * width", "", "output matrix is missing"),
+    Mutant(
+        "training_flops", "both tables", "+ vocabulary * width", "+ 2 * vocabulary * width",
+        "looked up",
+    ),
+    Mutant("training_flops", "no FF", "12 * width**2", "4 * width**2", "feed-forward part"),
+    Mutant("training_flops", "no attention", "12 * width**2", "8 * width**2", "four matrices"),
+    Mutant("training_flops", "one block", "layers * 12", "12", "this counts one"),
+    Mutant(
+        "training_flops", "many outputs", "layers * 12 * width**2 + vocabulary * width",
+        "layers * (12 * width**2 + vocabulary * width)", "one output matrix",
+    ),
+    Mutant("training_flops", "no square", "12 * width**2", "12 * width", "width^2"),
+    Mutant("training_flops", "one token", "6 * weights * tokens", "6 * weights", "for one token"),
     # needed_rate
     Mutant("needed_rate", "for an hour", "(gpu_hours * 3600)", "gpu_hours", "3,600 seconds"),
     Mutant("needed_rate", "minutes", "3600", "60", "not 60"),
@@ -145,6 +164,15 @@ REWRITES = [
     if kind == "lstm":
         return 16 * T * D * D
     return T * D * (8 * D + 4 * T)
+""",
+    ),
+    Rewrite(
+        "training_flops",
+        "part by part",
+        """def training_flops(layers, width, vocabulary, tokens):
+    attention, feed_forward = 4 * width * width, 2 * width * 4 * width
+    forward = 2 * (layers * (attention + feed_forward) + width * vocabulary)
+    return (forward + 2 * forward) * tokens
 """,
     ),
     Rewrite(

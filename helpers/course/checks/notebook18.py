@@ -1,4 +1,4 @@
-"""Your turn with costs: operations, GPU hours, a power law, codes, blocks, a router, a scan."""
+"""Your turn with costs: FLOPs, GPU hours, a power law, codes, blocks, a router, a scan."""
 
 from __future__ import annotations
 
@@ -79,6 +79,64 @@ def layer_flops(trial: Trial) -> None:
         given = f"{kind}, T = {T}, D = {D}"
         rule = "any length and width"
         trial.agrees(_layer_flops, kind, T, D, rule=rule, hint=hint, slips=slips, given=given)
+
+
+def _training_flops(layers: int, width: int, vocabulary: int, tokens: int) -> int:
+    weights = layers * 12 * width**2 + vocabulary * width
+    return 6 * weights * tokens
+
+
+@turns.task(_training_flops)
+def training_flops(trial: Trial) -> None:
+    hint = (
+        "Weights that are multiplied: 12 width^2 in each block, and the output matrix. Each takes "
+        f"two operations forward and four backward, for each token. {RATE}"
+    )
+
+    def weights_as(
+        count: Callable[[int, int, int], float], factor: float = 6
+    ) -> Callable[..., Any]:
+        def slip(layers: int, width: int, vocabulary: int, tokens: int) -> float:
+            return factor * count(layers, width, vocabulary) * tokens
+
+        return slip
+
+    def right(layers: int, width: int, vocabulary: int) -> int:
+        return layers * 12 * width**2 + vocabulary * width
+
+    slips: list[Slip] = [
+        (weights_as(right, 2), "Two operations are those of the forward pass; the backward pass "
+         "takes four more."),
+        (weights_as(right, 4), "Four operations are those of the backward pass; the forward pass "
+         "adds two."),
+        (weights_as(right, 3), "A multiplication and an addition count as two operations."),
+        (weights_as(right, 1), "These are the weights: each takes part in six operations for a "
+         "token."),
+        (weights_as(lambda n, w, v: n * 12 * w**2), "The output matrix is missing: vocabulary "
+         "times width."),
+        (weights_as(lambda n, w, v: n * 12 * w**2 + 2 * v * w), "The input embedding does not "
+         "count: a row of it is looked up, and nothing is multiplied."),
+        (weights_as(lambda n, w, v: n * 4 * w**2 + v * w), "The feed-forward part is missing: "
+         "8 width^2 in each block."),
+        (weights_as(lambda n, w, v: n * 8 * w**2 + v * w), "Attention's four matrices are "
+         "missing, or the feed-forward part has only one of its two."),
+        (weights_as(lambda n, w, v: 12 * w**2 + v * w), "There are as many blocks as layers: this "
+         "counts one."),
+        (weights_as(lambda n, w, v: n * (12 * w**2 + v * w)), "There is one output matrix, behind "
+         "the last block, and not one in each."),
+        (weights_as(lambda n, w, v: n * 12 * w + v * w), "A matrix of width times width has "
+         "width^2 weights."),
+        (lambda n, w, v, tokens: 6 * right(n, w, v), "That is for one token: multiply by the "
+         "number of tokens."),
+    ]  # fmt: skip
+    for n, w, v, tokens in ((1, 2, 3, 1), (4, 128, 256, 256)):
+        given = f"layers = {n}, width = {w}, vocabulary = {v}, tokens = {tokens}"
+        rule = "by hand" if tokens == 1 else "the small GPT"
+        trial.agrees(
+            _training_flops, n, w, v, tokens, rule=rule, hint=hint, slips=slips, given=given
+        )
+    drawn = (trial.integer(2, 9), 8 * trial.integer(2, 9), trial.integer(50, 900), 1000)
+    trial.agrees(_training_flops, *drawn, rule="any GPT", hint=hint, slips=slips)
 
 
 def _needed_rate(N: float, D: float, gpu_hours: float) -> float:
