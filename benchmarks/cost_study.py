@@ -1,0 +1,403 @@
+"""How the loss falls with parameters and tokens, with and without a known floor; distillation.
+
+    python benchmarks/cost_study.py [rates source repeated batches reader taught pupils] [--seeds 3]
+
+(1) ``rates``: with another seed, the learning rate for each size and number of steps on the source,
+which all runs there then take; and for the Reader. (2) ``source``: models of five sizes with four
+amounts of text from a source whose entropy rate is known, each text read once, its schedule as long
+as the text. (3) ``repeated``: the same steps with less text, read several times. (4) ``batches``:
+the shortest text, read once in smaller batches and so in more steps. (5) ``reader``: three sizes
+and three amounts of the Reader, in characters; one run each. (6) ``taught``: a small model of the
+source, on little text and on fresh text, from the tokens alone, with trained teachers, and with the
+truth as its teacher. (7) ``pupils``: a model of half the layers of the GPT that ships with the
+course, from the tokens alone, with that GPT as its teacher, and from the tokens alone in as many
+operations as the teaching took.
+
+Losses on the source are differences from the truth on the same tokens, in bits, so that the chance
+of the test text cancels. Writes benchmarks/results/cost_study.json, run by run, which notebook 18
+shows; runs that are there already are left out, and an interrupted command goes on. A file that was
+written with other settings is refused. About fifteen minutes of one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import math
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from helpers.data import corpora
+from helpers.data.bpe import BPETokenizer
+from helpers.data.sources import MarkovSource
+from helpers.data.tokenizers import CharTokenizer
+from helpers.device import processor
+from helpers.files import write_whole
+from helpers.inference.evaluation import score_model
+from helpers.learning import checkpoints
+from helpers.learning.distillation import distillation_loss
+from helpers.learning.optimizers import gpt_optimizers
+from helpers.learning.training import Training, language_model_loss
+from helpers.models.gpt import GPT, GPTConfig
+
+RESULTS = Path(__file__).parent / "results" / "cost_study.json"
+SHIPPED = Path(__file__).parents[1] / "data" / "checkpoints" / "lantern_stories_gpt"
+V, LENGTH, BATCH, WARMUP = 64, 16, 64, 20  # of the source: tokens, of a window, windows, steps
+LIKELY, LEAK = (0.4, 0.2, 0.12, 0.08), 0.2  # of the four successors, and of all tokens by frequency
+WIDTHS, STEPS = (8, 16, 32, 64, 96), (60, 120, 240, 480)
+TESTED = 4096  # windows of the source
+RATES = {"learning_rate": 0.01, "muon_rate": 0.03}
+FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0)  # on both rates: the best for each size and number of steps
+REPEATED, REPEATED_WIDTH, REPEATED_STEPS = (60, 120, 240), 64, 480
+BATCHES = {"width": 64, "windows": 60 * BATCH, "sizes": (32, 16, 8)}
+READER = {"layers": 2, "length": 128, "batch": 16, "widths": (16, 32, 64)}
+READER_STEPS, READER_FACTORS, READER_FACTOR = (75, 150, 300), (1.0, 2.0, 4.0, 8.0), 4.0
+TAUGHT = {"width": 32, "text": 60, "fresh": 480, "steps": 480, "teacher": (96, 480)}
+PUPIL = {"layers": 2, "heads": 4, "width": 128, "length": 128, "batch": 8, "steps": 150}
+MIX, TEMPERATURE = 0.5, 2.0  # of the distillation loss
+TUNING_SEED = 1000
+
+
+def the_source(seed: int = 0) -> MarkovSource:
+    """After each pair of tokens four likely successors; frequencies as Zipf saw them in words.
+
+    There are 64 x 64 pairs, a few of them frequent and most of them rare. So there is always
+    something left to learn, for a larger model or from a longer text.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    often = 1 / torch.arange(1, V + 1, dtype=torch.float64)
+    often /= often.sum()
+    noise = torch.rand(V * V, V, generator=generator, dtype=torch.float64)
+    drawn = (often.log() - (-noise.log()).log()).topk(len(LIKELY)).indices  # without replacement
+    table = LEAK * often.repeat(V * V, 1)
+    table.scatter_add_(1, drawn, torch.tensor(LIKELY, dtype=torch.float64).expand(V * V, -1))
+    return MarkovSource(table.view(V, V, V))
+
+
+class Known:
+    """The source, a text for training, and one for tests with the truth about it."""
+
+    def __init__(self) -> None:
+        self.source = the_source()
+        most = (max(STEPS) * BATCH + 1) * LENGTH + 1
+        self.train = self.source.sample(most, torch.Generator().manual_seed(1))
+        text = self.source.sample(TESTED * LENGTH + 1, torch.Generator().manual_seed(2))
+        self.inputs = text[:-1].view(-1, LENGTH)
+        self.targets = text[1:].view(-1, LENGTH)[:, 1:]  # behind two tokens or more
+        self.truth = self.true_log_probs(self.inputs)[:, 1:].gather(-1, self.targets[..., None])
+
+    def true_log_probs(self, tokens: Tensor) -> Tensor:
+        """Of the next token at each position (B, T, V); the first knows one token only."""
+        pairs = torch.cat([tokens[:, :1] * 0, tokens[:, :-1]], 1) * V + tokens
+        table = self.source.transitions.view(V * V, V).log()[pairs]
+        table[:, 0] = self.one_token()[tokens[:, 0]]
+        return table.float()
+
+    def one_token(self) -> Tensor:
+        """Log-probabilities (V, V) of the token after a single one."""
+        joint = (self.source.stationary[..., None] * self.source.transitions).sum(0)
+        return (joint / joint.sum(-1, keepdim=True)).log()
+
+    @torch.no_grad()
+    def excess(self, model: nn.Module) -> float:
+        """Bits per token above the truth."""
+        found = [model(part)[:, 1:].log_softmax(-1) for part in self.inputs.split(512)]
+        mine = torch.cat(found).gather(-1, self.targets[..., None])
+        return float((self.truth - mine).mean()) / math.log(2)
+
+    def bounds(self) -> dict[str, float]:
+        """The entropy rate, and what is reached by frequencies and by pairs of tokens, in bits."""
+        joint = self.source.stationary
+        single, pair = joint.sum(0), (joint[..., None] * self.source.transitions).sum(0)
+        one = float(torch.special.entr(single).sum())
+        two = float(torch.special.entr(pair).sum()) - one
+        nats = {"entropy rate": self.source.entropy_rate(), "one token": two, "no token": one}
+        return {name: value / math.log(2) for name, value in nats.items()}
+
+
+def batches(text: Tensor, length: int, size: int, seed: int) -> Iterator[tuple[Tensor, Tensor]]:
+    """Windows in a random order, each once in every pass."""
+    generator, windows = torch.Generator().manual_seed(seed), (len(text) - 1) // length
+    while True:
+        order = torch.randperm(windows, generator=generator)
+        for rows in order[: windows // size * size].view(-1, size):
+            found = text[rows[:, None] * length + torch.arange(length + 1)]
+            yield found[:, :-1], found[:, 1:]
+
+
+def small_gpt(vocabulary: int, width: int, layers: int, heads: int, length: int) -> GPT:
+    shape = {"n_layers": layers, "n_heads": heads, "d_model": width, "max_length": length}
+    return GPT(GPTConfig.modern(vocabulary, **shape))
+
+
+def sizes(model: nn.Module) -> dict[str, int]:
+    """All parameters, and those of the blocks alone."""
+    count = sum(p.numel() for p in model.parameters())
+    return {"parameters": count, "in blocks": sum(p.numel() for p in model.blocks.parameters())}
+
+
+def train(
+    model: GPT, stream: Any, steps: int, factor: float = 1.0, loss: Callable | None = None
+) -> GPT:
+    optimizers = gpt_optimizers(model, **{name: factor * rate for name, rate in RATES.items()})
+    how = {"warmup": WARMUP, "optimizers": optimizers, "loss": loss or language_model_loss}
+    for _ in Training(model, stream, steps, **how):
+        pass
+    return model
+
+
+def on_source(known: Known, width: int, text: int, steps: int, seed: int, factor: float) -> GPT:
+    """A GPT of one layer; ``text`` says how many batches of different windows there are."""
+    torch.manual_seed(seed)
+    model = small_gpt(V, width, 1, 1, LENGTH)
+    return train(model, of_source(known, text, seed), steps, factor)
+
+
+def of_source(known: Known, text: int, seed: int, size: int = BATCH) -> Iterator:
+    """Batches from the first ``text`` times 64 windows."""
+    return batches(known.train[: text * BATCH * LENGTH + 1], LENGTH, size, seed)
+
+
+def with_teacher(
+    stream: Any, teacher: Callable[[Tensor], Tensor]
+) -> Iterator[tuple[Tensor, tuple[Tensor, Tensor]]]:
+    """Targets that hold the tokens and the teacher's logits."""
+    for tokens, targets in stream:
+        with torch.no_grad():
+            said = teacher(tokens)
+        yield tokens, Targets(targets, said)
+
+
+class Targets(tuple):
+    """(tokens, the teacher's logits); counted as the tokens that they are."""
+
+    def __new__(cls, tokens: Tensor, logits: Tensor) -> Targets:
+        return super().__new__(cls, (tokens, logits))
+
+    def numel(self) -> int:
+        return self[0].numel()
+
+    def to(self, *where: Any, **how: Any) -> Targets:
+        return Targets(*(part.to(*where, **how) for part in self))
+
+
+def mixed(logits: Tensor, targets: Targets) -> Tensor:
+    tokens, teacher = targets
+    return distillation_loss(logits, teacher, tokens, mix=MIX, temperature=TEMPERATURE)
+
+
+def rates(done: Runs, seeds: int, known: Known) -> None:
+    for steps, width, factor in itertools.product(STEPS, WIDTHS, FACTORS):
+        key = {"width": width, "factor": factor, "steps": steps, "seed": TUNING_SEED}
+        if done.missing("rates", key):
+            model = on_source(known, width, steps, steps, TUNING_SEED, factor)
+            done.add("rates", key, {"excess": known.excess(model)})
+    ends = (READER["widths"][0], READER["widths"][-1])
+    for width, factor in itertools.product(ends, READER_FACTORS):
+        key = {"width": width, "factor": factor, "steps": READER_STEPS[1], "seed": TUNING_SEED}
+        if done.missing("reader rates", key):
+            done.add("reader rates", key, on_reader(width, READER_STEPS[1], TUNING_SEED, factor))
+
+
+def source(done: Runs, seeds: int, known: Known) -> None:
+    for seed, width, steps in itertools.product(range(seeds), WIDTHS, STEPS):
+        key = {"width": width, "steps": steps, "seed": seed}
+        if done.missing("source", key):
+            factor = done.factor(width, steps)
+            model = on_source(known, width, steps, steps, seed, factor)
+            row = {"tokens": steps * BATCH * LENGTH, "excess": known.excess(model), **sizes(model)}
+            done.add("source", key, {**row, "factor": factor})
+
+
+def repeated(done: Runs, seeds: int, known: Known) -> None:
+    for seed, text in itertools.product(range(seeds), REPEATED):
+        key = {"text": text, "steps": REPEATED_STEPS, "seed": seed}
+        if done.missing("repeated", key):
+            factor = done.factor(REPEATED_WIDTH, REPEATED_STEPS)
+            model = on_source(known, REPEATED_WIDTH, text, REPEATED_STEPS, seed, factor)
+            row = {"tokens": text * BATCH * LENGTH, "excess": known.excess(model), **sizes(model)}
+            done.add("repeated", key, row)
+
+
+def smaller_batches(done: Runs, seeds: int, known: Known) -> None:
+    for seed, size in itertools.product(range(seeds), BATCHES["sizes"]):
+        windows, width = BATCHES["windows"], BATCHES["width"]
+        key = {"batch": size, "steps": windows // size, "seed": seed}
+        if done.missing("batches", key):
+            torch.manual_seed(seed)
+            stream = of_source(known, windows // BATCH, seed, size)
+            steps = windows // size
+            model = small_gpt(V, width, 1, 1, LENGTH)
+            train(model, stream, steps, done.factor(width, steps))
+            row = {"tokens": windows * LENGTH, "excess": known.excess(model), **sizes(model)}
+            done.add("batches", key, row)
+
+
+@cache
+def reader_text() -> tuple[int, Tensor, Tensor]:
+    """Characters, and the Reader in them: for training and the first of the held-out ones."""
+    corpus = corpora.lantern_reader()
+    letters = CharTokenizer.train(corpus.text)
+    parts = letters.encode(corpus.train), letters.encode(corpus.validation)[:200_000]
+    return letters.vocab_size, *parts
+
+
+def on_reader(width: int, steps: int, seed: int, factor: float) -> dict[str, float]:
+    """A GPT that reads the Reader once, in characters."""
+    characters, text, held_out = reader_text()
+    torch.manual_seed(seed)
+    length, size = READER["length"], READER["batch"]
+    model = small_gpt(characters, width, READER["layers"], width // 16, length)
+    tokens = text[: steps * size * length + 1]
+    train(model, batches(tokens, length, size, seed), steps, factor)
+    bits = score_model(model, held_out, length).bits_per_token
+    return {"tokens": len(tokens) - 1, "bits": bits, **sizes(model)}
+
+
+def reader(done: Runs, seeds: int, known: Known) -> None:
+    for width, steps in itertools.product(READER["widths"], READER_STEPS):
+        key = {"width": width, "steps": steps, "seed": 0}
+        if done.missing("reader", key):
+            done.add("reader", key, on_reader(width, steps, 0, READER_FACTOR))
+
+
+def taught(done: Runs, seeds: int, known: Known) -> None:
+    @cache
+    def teacher(text: int) -> tuple[GPT, float]:
+        width, steps = TAUGHT["teacher"]
+        model = on_source(known, width, text, steps, TUNING_SEED, done.factor(width, steps)).eval()
+        return model, known.excess(model)
+
+    short, fresh = TAUGHT["text"], TAUGHT["fresh"]
+    factor = done.factor(TAUGHT["width"], TAUGHT["steps"])
+    ways = [("tokens", short, None), ("tokens", fresh, None)]  # name, its text, its teacher's
+    ways += [("teacher", short, short), ("teacher", short, fresh), ("teacher", fresh, fresh)]
+    ways += [("truth", short, None), ("truth", fresh, None)]
+    for seed, (name, text, read) in itertools.product(range(seeds), ways):
+        key = {"name": name, "text": text, "its teacher's text": read, "seed": seed}
+        if not done.missing("taught", key):
+            continue
+        row = {"its teacher": teacher(read)[1]} if read else {}
+        done.begin()  # without the time of the teacher
+        if name == "tokens":
+            model = on_source(known, TAUGHT["width"], text, TAUGHT["steps"], seed, factor)
+        else:
+            torch.manual_seed(seed)
+            model = small_gpt(V, TAUGHT["width"], 1, 1, LENGTH)
+            tells = teacher(read)[0] if read else known.true_log_probs
+            stream = with_teacher(of_source(known, text, seed), tells)
+            train(model, stream, TAUGHT["steps"], factor, mixed)
+        done.add("taught", key, {"excess": known.excess(model), **row})
+
+
+def pupils(done: Runs, seeds: int, known: Known) -> None:
+    teacher = checkpoints.load_model(SHIPPED)[0].float().eval()
+    tokenizer = BPETokenizer.load(SHIPPED / "tokenizer.json")
+    corpus = corpora.lantern_stories()
+    text = tokenizer.encode(corpus.train, special=True)
+    held_out = tokenizer.encode(corpus.validation, special=True)[:20_001]
+    raw = corpora.without_marks(tokenizer.decode(held_out[1:]))
+    shape = PUPIL["width"], PUPIL["layers"], PUPIL["heads"], PUPIL["length"]
+
+    def bits(model: nn.Module) -> float:
+        return score_model(model, held_out, PUPIL["length"], raw).bits_per_byte
+
+    theirs = {"its teacher": bits(teacher), "teacher's parameters": sizes(teacher)["parameters"]}
+    small, large = (
+        sizes(model)["parameters"] - model.embedding.weight.numel()
+        for model in (small_gpt(tokenizer.vocab_size, *shape), teacher)
+    )
+    more = round(PUPIL["steps"] * (6 * small + 2 * large) / (6 * small))  # of the same operations
+    ways = (("tokens", PUPIL["steps"]), ("teacher", PUPIL["steps"]), ("tokens", more))
+    for seed, (name, steps) in itertools.product(range(seeds), ways):
+        key = {"name": name, "steps": steps, "seed": seed}
+        if done.missing("pupils", key):
+            torch.manual_seed(seed)
+            model = small_gpt(tokenizer.vocab_size, *shape)
+            stream = batches(text, PUPIL["length"], PUPIL["batch"], seed)
+            if name == "tokens":
+                train(model, stream, steps)
+            else:
+                train(model, with_teacher(stream, teacher), steps, loss=mixed)
+            done.add("pupils", key, {"bits": bits(model), **sizes(model), **theirs})
+
+
+class Runs:
+    """The runs so far, in a file that is written after each."""
+
+    def __init__(self, known: Known) -> None:
+        there = RESULTS.is_file()
+        self.content = json.loads(RESULTS.read_text(encoding="utf-8")) if there else {}
+        settings = {
+            "vocabulary": V, "length": LENGTH, "batch": BATCH, "warmup": WARMUP, "rates": RATES,
+            "likely": LIKELY, "leak": LEAK, "tested": TESTED, "widths": WIDTHS, "steps": STEPS,
+            "factors": FACTORS, "reader factors": READER_FACTORS,
+            "repeated": {"text": REPEATED, "width": REPEATED_WIDTH, "steps": REPEATED_STEPS},
+            "batches": BATCHES, "reader": READER, "reader steps": READER_STEPS,
+            "reader factor": READER_FACTOR, "taught": TAUGHT, "pupil": PUPIL, "mix": MIX,
+            "temperature": TEMPERATURE, "tuning seed": TUNING_SEED,
+        }  # fmt: skip
+        settings = json.loads(json.dumps(settings))
+        if self.content.get("settings", settings) != settings:
+            raise SystemExit(f"{RESULTS} was written with other settings: move it away first.")
+        self.content |= {
+            "script": "benchmarks/cost_study.py",
+            "machine": f"{processor()}, one thread, torch {torch.__version__}",
+            "settings": settings,
+            "bounds": known.bounds(),
+        }
+        self.begin()
+
+    def begin(self) -> None:
+        self.began = time.process_time()
+
+    def factor(self, width: int, steps: int) -> float:
+        """The best of the rates for a size and a number of steps."""
+        found = [
+            (row["excess"], row["factor"])
+            for row in self.content.get("rates", [])
+            if (row["width"], row["steps"]) == (width, steps)
+        ]
+        if len(found) < len(FACTORS):
+            raise SystemExit("First the rates: python benchmarks/cost_study.py rates")
+        return min(found)[1]
+
+    def missing(self, part: str, key: dict[str, Any]) -> bool:
+        self.begin()
+        rows = self.content.setdefault(part, [])
+        return not any(key.items() <= row.items() for row in rows)
+
+    def add(self, part: str, key: dict[str, Any], row: dict[str, Any]) -> None:
+        seconds = round(time.process_time() - self.began, 1)
+        self.content[part].append({**key, **row, "cpu seconds": seconds})
+        write_whole(RESULTS, (json.dumps(self.content, indent=1) + "\n").encode())
+        print(part, self.content[part][-1], flush=True)
+
+
+PARTS = {
+    "rates": rates, "source": source, "repeated": repeated, "batches": smaller_batches,
+    "reader": reader, "taught": taught, "pupils": pupils,
+}  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", default=list(PARTS))
+    parser.add_argument("--seeds", type=int, default=3)
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    known = Known()
+    done = Runs(known)
+    for part in arguments.parts:
+        PARTS[part](done, arguments.seeds, known)
+
+
+if __name__ == "__main__":
+    main()
