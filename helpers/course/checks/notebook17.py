@@ -378,8 +378,8 @@ def quiet_start(trial: Trial) -> None:
         trial.holds(fits, "their shapes", words, given=given, got=shapes, expected=((m, D), (D, m)))
         if not bool(W2.any()) and not bool(W1.any()):
             words = (
-                "With both at zero the adapter never learns more than b2: the gradient of W2 holds the narrow "
-                "layer, which is gelu(0) = 0, and that of W1 holds W2."
+                "With both at zero the adapter never learns more than b2: the gradient of W2 "
+                "holds the narrow layer, which is gelu(0) = 0, and that of W1 holds W2."
             )
             trial.holds(False, "it can learn", words, given=given, got="both are zero")
         words = (
