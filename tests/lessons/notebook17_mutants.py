@@ -145,6 +145,32 @@ MUTANTS = [
     Mutant("best_possible", "a root", ".sum()", ".sum().sqrt()", "without a root"),
     Mutant("best_possible", "no rank", "[r:]", "", "without any update"),
     Mutant("best_possible", "the smallest", "[r:]", "[-r:]", "r smallest"),
+    # worth
+    Mutant("worth", "turned round", "exchanged - own", "own - exchanged", "turned round"),
+    Mutant("worth", "no sign", "exchanged - own", "(exchanged - own).abs()", "Keep the sign"),
+    Mutant("worth", "a quotient", "exchanged - own", "exchanged / own", "subtracted"),
+    Mutant("worth", "of single answers", " / len(gain) ** 0.5", "", "surer"),
+    Mutant("worth", "by n", " ** 0.5", "", "not by n"),
+    Mutant("worth", "with n", "gain.std()", "gain.std(correction=0)", "with n - 1"),
+    Mutant(
+        "worth", "its square", "gain.std() / len(gain) ** 0.5", "gain.var() / len(gain)", "root"
+    ),
+    Mutant(
+        "worth",
+        "not paired",
+        "gain.std() / len(gain) ** 0.5",
+        "((own.var() + exchanged.var()) / len(own)) ** 0.5",
+        "as a pair",
+    ),
+    Mutant("worth", "a sum", "gain.mean()", "gain.sum()", "this is the sum"),
+    Mutant("worth", "the mean alone", ", gain.std() / len(gain) ** 0.5", "", "two numbers"),
+    Mutant(
+        "worth",
+        "all gains",
+        "gain.mean(), gain.std() / len(gain) ** 0.5",
+        "gain, gain",
+        "two numbers",
+    ),
 ]
 
 REWRITES = [
@@ -216,6 +242,15 @@ REWRITES = [
     U, S, V = torch.linalg.svd(difference, full_matrices=False)
     S[:r] = 0
     return ((U @ torch.diag(S) @ V) ** 2).sum()
+""",
+    ),
+    Rewrite(
+        "worth",
+        "by hand, as plain numbers",
+        """def worth(own, exchanged):
+    gains = [b - a for a, b in zip(own.tolist(), exchanged.tolist())]
+    n, mean = len(gains), sum(gains) / len(gains)
+    return mean, (sum((g - mean) ** 2 for g in gains) / (n - 1) / n) ** 0.5
 """,
     ),
 ]

@@ -21,6 +21,7 @@ UPDATE = see(17, "LoRA: add a thin product")
 MERGING = see(17, "Merge it, and it costs nothing")
 IDENTITY = see(17, "An adapter begins as the identity")
 RANK = see(17, "Which rank is enough?")
+WORTH = see(17, "What is a prompt worth?")
 
 
 def _answer_only(prompt: list[int], answer: list[int], end: int) -> tuple[list[int], list[int]]:
@@ -378,8 +379,8 @@ def quiet_start(trial: Trial) -> None:
         trial.holds(fits, "their shapes", words, given=given, got=shapes, expected=((m, D), (D, m)))
         if not bool(W2.any()) and not bool(W1.any()):
             words = (
-                "With both at zero the adapter never learns: the gradient of W2 holds the narrow "
-                "layer, which is gelu(0) = 0, and that of W1 holds W2."
+                "With both at zero the adapter never learns more than b2: the gradient of W2 "
+                "holds the narrow layer, which is gelu(0) = 0, and that of W1 holds W2."
             )
             trial.holds(False, "it can learn", words, given=given, got="both are zero")
         words = (
@@ -462,3 +463,87 @@ def best_possible(trial: Trial) -> None:
     D = trial.normal(6, 2) @ trial.normal(2, 6)
     given = "a product of (6, 2) and (2, 6), r = 2"
     trial.agrees(_best_possible, D, 2, rule=rule, given=given, **look)
+
+
+def _worth(own: Tensor, exchanged: Tensor) -> tuple[float, float]:
+    gain = exchanged - own
+    return float(gain.mean()), float(gain.std()) / len(gain) ** 0.5
+
+
+@turns.task(_worth)
+def worth(trial: Trial) -> None:
+    hint = (
+        "First the differences, one for each answer; then their mean, and their standard deviation "
+        f"divided by the square root of their number. {WORTH}"
+    )
+
+    def of(gain: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., tuple[float, float]]:
+        return lambda own, exchanged: _worth(0 * own, gain(own, exchanged))
+
+    def error(spread: Callable[..., Any]) -> Callable[..., tuple[float, float]]:
+        return lambda own, exchanged: (
+            float((exchanged - own).mean()),
+            float(spread(exchanged - own, own, exchanged)),
+        )
+
+    slips: list[Slip] = [
+        (
+            of(lambda own, exchanged: own - exchanged),
+            "The sign is turned round: where the other prompt makes the answer more surprising, "
+            "the right prompt is worth something.",
+        ),
+        (
+            of(lambda own, exchanged: (exchanged - own).abs()),
+            "Keep the sign of each difference: by chance the other prompt may be the better one.",
+        ),
+        (
+            of(lambda own, exchanged: exchanged / own),
+            "Bits are subtracted, not divided: a difference of bits is a quotient of chances.",
+        ),
+        (
+            error(lambda gain, own, exchanged: gain.std()),
+            "That is the standard deviation of single answers. The mean of n of them is surer: "
+            "divide by the square root of n.",
+        ),
+        (
+            error(lambda gain, own, exchanged: gain.std() / len(gain)),
+            "The standard deviation is divided by the square root of n, not by n.",
+        ),
+        (
+            error(lambda gain, own, exchanged: gain.std(correction=0) / len(gain) ** 0.5),
+            "The standard deviation is that with n - 1, as `std` of a tensor has it.",
+        ),
+        (
+            error(lambda gain, own, exchanged: gain.var() / len(gain)),
+            "This is the square of the standard error: take the root.",
+        ),
+        (
+            error(lambda g, own, exchanged: ((own.var() + exchanged.var()) / len(own)) ** 0.5),
+            "The two numbers of an answer belong together, as a pair: take the differences first, "
+            "and then their standard deviation. What makes one answer harder than another drops "
+            "out.",
+        ),
+        (
+            lambda own, exchanged: (
+                float((exchanged - own).sum()),
+                _worth(own, exchanged)[1],
+            ),
+            "The mean is asked for, and this is the sum.",
+        ),
+    ]
+    shared = trial.normal(12).abs() * 20
+    cases = [
+        ("by hand", torch.tensor([2.0, 5, 4]), torch.tensor([6.0, 6, 8])),
+        ("any bits", shared + trial.normal(12).abs(), shared + 3 * trial.normal(12).abs()),
+    ]
+    for rule, own, exchanged in cases:
+        given = f"own = {own.numpy().round(2)}, exchanged = {exchanged.numpy().round(2)}"
+        got = trial.call(own, exchanged, given=given, hint=hint)
+        pair = isinstance(got, tuple | list) and len(got) == 2
+        pair = pair and all(torch.as_tensor(part).numel() == 1 for part in got)
+        words = f"Hand back two numbers: the mean and its standard error. {WORTH}"
+        trial.holds(pair, "two numbers", words, given=given, got=got)
+        found = tuple(float(part) for part in got)
+        wrong = [(slip(own, exchanged), words) for slip, words in slips]
+        expected = _worth(own, exchanged)
+        trial.equals(found, expected, rule, hint, slips=wrong, given=given, tolerance=1e-5)
