@@ -167,7 +167,6 @@ class InstructionBatches:
         instructions: some.
         batch_size: B.
         seed: any whole number.
-        whole: predict the prompt, too, not only the answer.
     """
 
     def __init__(
@@ -176,10 +175,9 @@ class InstructionBatches:
         instructions: Sequence[Instruction],
         batch_size: int,
         seed: int = 0,
-        whole: bool = False,
     ) -> None:
         self.tokenizer, self.instructions = tokenizer, list(instructions)
-        self.seed, self.whole = seed, whole
+        self.seed = seed
         self.batch_size = min(batch_size, len(self.instructions))
 
     def batch(self, step: int) -> tuple[Tensor, Tensor]:
@@ -188,9 +186,6 @@ class InstructionBatches:
         order = torch.randperm(len(self.instructions), generator=seeded(self.seed, number))
         rows = order[place * self.batch_size :][: self.batch_size].tolist()
         some = [encoded(self.tokenizer, self.instructions[i]) for i in rows]
-        if self.whole:
-            end = torch.tensor([self.tokenizer.special_ids[END_OF_TEXT]])
-            some = [(inputs, torch.cat([inputs[1:], end])) for inputs, _ in some]
         inputs = pad_rows([row for row, _ in some], self.tokenizer.special_ids[END_OF_TEXT])
         return inputs, pad_rows([row for _, row in some], IGNORED)
 

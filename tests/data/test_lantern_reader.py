@@ -25,6 +25,7 @@ from helpers.data.lantern_reader import (
     part_of_each,
     read_stories,
 )
+from helpers.data.reader_instructions import occurs
 from helpers.data.reading import DATA_FOLDER
 from helpers.models.naive_bayes import NaiveBayes
 
@@ -111,24 +112,6 @@ def test_answers_stand_word_for_word_in_their_story(stories):
             assert re.search(whole, story.text), (story.id, answer)
             assert len(answer.split()) <= 8, (story.id, answer)
             assert not answer.endswith("."), (story.id, answer)
-
-
-# Forms that do not begin as the verb does without its last letter.
-IRREGULAR = """
-bend bent, blow blew, break broke, bring brought, build built, buy bought, catch caught,
-choose chose, draw drew, drink drank, drink drunk, fall fell, find found, forget forgot, give gave,
-hang hung, hold held, keep kept, leave left, lend lent, light lit, make made, ring rang, ring rung,
-rise rose, run ran, send sent, shake shook, shine shone, sit sat, sleep slept, spin spun,
-stand stood, sweep swept, teach taught, tear tore, tear torn, throw threw, wake woke, wear wore,
-write wrote
-"""
-
-
-def occurs(word: str, text: str) -> bool:
-    irregular = [pair.split() for pair in IRREGULAR.replace("\n", " ").split(",")]
-    forms = [word[:-1] if word[-1] in "ey" else word]
-    forms += [form for verb, form in irregular if verb == word]
-    return any(re.search(rf"\b{form}", text.lower()) for form in forms)
 
 
 def test_the_three_words_occur_in_their_story(stories):
