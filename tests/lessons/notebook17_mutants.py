@@ -146,9 +146,9 @@ MUTANTS = [
     Mutant("best_possible", "no rank", "[r:]", "", "without any update"),
     Mutant("best_possible", "the smallest", "[r:]", "[-r:]", "r smallest"),
     # worth
-    Mutant("worth", "turned round", "exchanged - own", "own - exchanged", "turned round"),
-    Mutant("worth", "no sign", "exchanged - own", "(exchanged - own).abs()", "Keep the sign"),
-    Mutant("worth", "a quotient", "exchanged - own", "exchanged / own", "subtracted"),
+    Mutant("worth", "turned round", "others - own", "own - others", "turned round"),
+    Mutant("worth", "no sign", "others - own", "(others - own).abs()", "Keep the sign"),
+    Mutant("worth", "a quotient", "others - own", "others / own", "subtracted"),
     Mutant("worth", "of single answers", " / len(gain) ** 0.5", "", "surer"),
     Mutant("worth", "by n", " ** 0.5", "", "not by n"),
     Mutant("worth", "with n", "gain.std()", "gain.std(correction=0)", "with n - 1"),
@@ -159,7 +159,7 @@ MUTANTS = [
         "worth",
         "not paired",
         "gain.std() / len(gain) ** 0.5",
-        "((own.var() + exchanged.var()) / len(own)) ** 0.5",
+        "((own.var() + others.var()) / len(own)) ** 0.5",
         "as a pair",
     ),
     Mutant("worth", "a sum", "gain.mean()", "gain.sum()", "this is the sum"),
@@ -247,8 +247,8 @@ REWRITES = [
     Rewrite(
         "worth",
         "by hand, as plain numbers",
-        """def worth(own, exchanged):
-    gains = [b - a for a, b in zip(own.tolist(), exchanged.tolist())]
+        """def worth(own, others):
+    gains = [b - a for a, b in zip(own.tolist(), others.tolist())]
     n, mean = len(gains), sum(gains) / len(gains)
     return mean, (sum((g - mean) ** 2 for g in gains) / (n - 1) / n) ** 0.5
 """,

@@ -465,8 +465,8 @@ def best_possible(trial: Trial) -> None:
     trial.agrees(_best_possible, D, 2, rule=rule, given=given, **look)
 
 
-def _worth(own: Tensor, exchanged: Tensor) -> tuple[float, float]:
-    gain = exchanged - own
+def _worth(own: Tensor, others: Tensor) -> tuple[float, float]:
+    gain = others - own
     return float(gain.mean()), float(gain.std()) / len(gain) ** 0.5
 
 
@@ -478,55 +478,55 @@ def worth(trial: Trial) -> None:
     )
 
     def of(gain: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., tuple[float, float]]:
-        return lambda own, exchanged: _worth(0 * own, gain(own, exchanged))
+        return lambda own, others: _worth(0 * own, gain(own, others))
 
     def error(spread: Callable[..., Any]) -> Callable[..., tuple[float, float]]:
-        return lambda own, exchanged: (
-            float((exchanged - own).mean()),
-            float(spread(exchanged - own, own, exchanged)),
+        return lambda own, others: (
+            float((others - own).mean()),
+            float(spread(others - own, own, others)),
         )
 
     slips: list[Slip] = [
         (
-            of(lambda own, exchanged: own - exchanged),
+            of(lambda own, others: own - others),
             "The sign is turned round: where the other prompt makes the answer more surprising, "
             "the right prompt is worth something.",
         ),
         (
-            of(lambda own, exchanged: (exchanged - own).abs()),
+            of(lambda own, others: (others - own).abs()),
             "Keep the sign of each difference: by chance the other prompt may be the better one.",
         ),
         (
-            of(lambda own, exchanged: exchanged / own),
+            of(lambda own, others: others / own),
             "Bits are subtracted, not divided: a difference of bits is a quotient of chances.",
         ),
         (
-            error(lambda gain, own, exchanged: gain.std()),
+            error(lambda gain, own, others: gain.std()),
             "That is the standard deviation of single answers. The mean of n of them is surer: "
             "divide by the square root of n.",
         ),
         (
-            error(lambda gain, own, exchanged: gain.std() / len(gain)),
+            error(lambda gain, own, others: gain.std() / len(gain)),
             "The standard deviation is divided by the square root of n, not by n.",
         ),
         (
-            error(lambda gain, own, exchanged: gain.std(correction=0) / len(gain) ** 0.5),
+            error(lambda gain, own, others: gain.std(correction=0) / len(gain) ** 0.5),
             "The standard deviation is that with n - 1, as `std` of a tensor has it.",
         ),
         (
-            error(lambda gain, own, exchanged: gain.var() / len(gain)),
+            error(lambda gain, own, others: gain.var() / len(gain)),
             "This is the square of the standard error: take the root.",
         ),
         (
-            error(lambda g, own, exchanged: ((own.var() + exchanged.var()) / len(own)) ** 0.5),
+            error(lambda g, own, others: ((own.var() + others.var()) / len(own)) ** 0.5),
             "The two numbers of an answer belong together, as a pair: take the differences first, "
             "and then their standard deviation. What makes one answer harder than another drops "
             "out.",
         ),
         (
-            lambda own, exchanged: (
-                float((exchanged - own).sum()),
-                _worth(own, exchanged)[1],
+            lambda own, others: (
+                float((others - own).sum()),
+                _worth(own, others)[1],
             ),
             "The mean is asked for, and this is the sum.",
         ),
@@ -536,14 +536,14 @@ def worth(trial: Trial) -> None:
         ("by hand", torch.tensor([2.0, 5, 4]), torch.tensor([6.0, 6, 8])),
         ("any bits", shared + trial.normal(12).abs(), shared + 3 * trial.normal(12).abs()),
     ]
-    for rule, own, exchanged in cases:
-        given = f"own = {own.numpy().round(2)}, exchanged = {exchanged.numpy().round(2)}"
-        got = trial.call(own, exchanged, given=given, hint=hint)
+    for rule, own, others in cases:
+        given = f"own = {own.numpy().round(2)}, others = {others.numpy().round(2)}"
+        got = trial.call(own, others, given=given, hint=hint)
         pair = isinstance(got, tuple | list) and len(got) == 2
         pair = pair and all(torch.as_tensor(part).numel() == 1 for part in got)
         words = f"Hand back two numbers: the mean and its standard error. {WORTH}"
         trial.holds(pair, "two numbers", words, given=given, got=got)
         found = tuple(float(part) for part in got)
-        wrong = [(slip(own, exchanged), words) for slip, words in slips]
-        expected = _worth(own, exchanged)
+        wrong = [(slip(own, others), words) for slip, words in slips]
+        expected = _worth(own, others)
         trial.equals(found, expected, rule, hint, slips=wrong, given=given, tolerance=1e-5)
