@@ -1,10 +1,11 @@
 """What notebook 17 says over several seeds: the course's GPT learns to follow, in four ways.
 
     python benchmarks/finetuning_study.py all         whatever is missing
-    python benchmarks/finetuning_study.py methods     one part: base, tuning, methods, "equal cost",
-                                                      "whole stories" or longer
+    python benchmarks/finetuning_study.py methods     one part: base, methods, "other rates", "equal
+                                                      cost", exchanges, replay, ranks, "whole
+                                                      stories" or longer
 
-On one thread; all together takes about half an hour of one processor. Each training adds a row to
+On one thread; all together takes about an hour of one processor. Each training adds a row to
 benchmarks/results/finetuning.json, which the notebook shows; rows that are there are not computed
 again.
 
@@ -22,9 +23,16 @@ Ways: *full* (all weights), *output* (the output matrix and the norm before it, 
 the same number of weights. The optimizer is AdamW everywhere. Its rate is chosen for each way on a
 seed of its own, by the mean surprise of validation answers after shorter runs; where the best lies
 at the edge of those tried, one beyond it is tried. Weight decay and the number of steps were not
-tuned. "Equal cost" gives the ways with frozen weights as many steps as cost the arithmetic of the
+tuned. "Other rates" repeats the comparison with a third and with three times the rate of each way,
+because the best rate of short runs need not be the best of long ones, and because both what is
+learned and what is forgotten grow with it.
+"Equal cost" gives the ways with frozen weights as many steps as cost the arithmetic of the
 full one, counted by formula (notebook 13: a weight that is passed through costs two operations
-forward, two for the gradient of what it reads, and two for its own gradient).
+forward, two for the gradient of what it reads, and two for its own gradient). "Exchanges" trains
+the models of the first comparison again, and asks what the paragraph and the question are worth
+each: only one of them comes from another prompt. "Replay" puts a batch of the old training text
+after every three steps. "Ranks" trains LoRA with other ranks, once with the factor alpha / r and
+once with one that falls with the root of r only; both are the usual factor at the rank above.
 
 "Whole stories" fine-tunes all weights for three words and a story, and for a story and a statement:
 does the model use what it is given? "Longer" trains the first task alone, eight times as long,
@@ -47,7 +55,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from helpers.data.batching import seeded
+from helpers.data.batching import TextWindows, seeded
 from helpers.data.bpe import END_OF_TEXT, BPETokenizer
 from helpers.data.corpora import lantern_stories
 from helpers.data.lantern_reader import Story, inference_test, read_stories
@@ -97,6 +105,8 @@ SEEDS, TUNING_SEED = 3, 100
 ASKED, OLD_STORIES, OLD_TALES = 240, 80, 16  # of the test part
 WHOLE_STEPS, WHOLE_BATCH, WHOLE_RATE = 240, 8, 1e-3
 LONGER = 8
+REPLAY = (8, 320)  # windows of a batch and their tokens
+RANKS = (2, 8, 32)
 
 
 @cache
@@ -317,6 +327,7 @@ def write(results: dict[str, Any]) -> None:
         "asked": ASKED,
         "old": {"stories": OLD_STORIES, "tales": OLD_TALES},
         "cost": {method: round(cost(method), 4) for method in METHODS},
+        "replay": REPLAY,
         "whole stories": [WHOLE_STEPS, WHOLE_BATCH, WHOLE_RATE],
     }
     about = {"script": f"benchmarks/{Path(__file__).name}", "torch": torch.__version__}
@@ -362,6 +373,21 @@ def tuned(method: str) -> float:
 def of_base() -> None:
     kept("base", {"method": "none"}, lambda: measured(base()) | {"validation": validation(base())})
     kept("baselines", {"method": "none"}, baselines)
+    read_by_models = BATCH["statement"] * STEPS // 3
+    for seed in range(SEEDS):
+        keys = {"statements": read_by_models, "seed": seed}
+        kept(
+            "naive Bayes", keys, lambda seed=seed: {"statement": naive_bayes(read_by_models, seed)}
+        )
+
+
+def naive_bayes(number: int, seed: int) -> float:
+    """The share of test statements judged right after a number of training statements, drawn."""
+    texts = [statement for story in stories("train") for statement in story.statements]
+    some = torch.randperm(len(texts), generator=seeded(seed))[:number].tolist()
+    naive = NaiveBayes([texts[i] for i in some], [i % 3 for i in some])
+    guesses = naive.classify([s for story in stories("test") for s in story.statements])
+    return share(g == i % 3 for i, g in enumerate(guesses))
 
 
 def baselines() -> dict[str, Any]:
@@ -389,12 +415,17 @@ def baselines() -> dict[str, Any]:
     return found
 
 
-def methods() -> None:
-    rates = {method: tuned(method) for method in METHODS}
+def methods(part: str = "methods", factors: Sequence[float] = (1,)) -> None:
     for seed in range(SEEDS):
         for method in METHODS:
-            keys = {"method": method, "rate": rates[method], "seed": seed, "steps": STEPS}
-            kept("methods", keys, lambda keys=keys: run(**keys))
+            for factor in factors:
+                rate = float(f"{factor * tuned(method):.0e}")
+                keys = {"method": method, "rate": rate, "seed": seed, "steps": STEPS}
+                kept(part, keys, lambda keys=keys: run(**keys))
+
+
+def other_rates() -> None:
+    methods("other rates", (1 / 3, 3))
 
 
 def equal_cost() -> None:
@@ -404,6 +435,94 @@ def equal_cost() -> None:
             steps = round(STEPS / cost(method))
             keys = {"method": method, "rate": rates[method], "seed": seed, "steps": steps}
             kept("equal cost", keys, lambda keys=keys: run(**keys))
+
+
+class Replayed:
+    """Three batches of tasks and one of old text, in turn."""
+
+    def __init__(self, new: Any, old: Any) -> None:
+        self.new, self.old = new, old
+
+    def batch(self, step: int) -> tuple[Tensor, Tensor]:
+        turn, place = divmod(step, 4)
+        return self.old.batch(turn) if place == 3 else self.new.batch(3 * turn + place)
+
+
+def replay() -> None:
+    text = tokenizer().encode(lantern_stories().train, special=True)
+    for seed in range(SEEDS):
+        for method in METHODS:
+            rate = tuned(method)
+
+            def make(method: str = method, rate: float = rate, seed: int = seed) -> dict[str, Any]:
+                model = adapted(method, seed)
+                batches = Replayed(training_batches(seed), TextWindows(text, *REPLAY, seed))
+                return fit(model, batches, STEPS * 4 // 3, rate) | measured(model)
+
+            kept("replay", {"method": method, "rate": rate, "seed": seed}, make)
+
+
+def ranks() -> None:
+    rate = tuned("LoRA")
+    for seed in range(SEEDS):
+        for rank in RANKS:
+            for power in (1.0, 0.5) if rank != RANK else (1.0,):
+
+                def make(
+                    rank: int = rank, power: float = power, seed: int = seed
+                ) -> dict[str, Any]:
+                    torch.manual_seed(seed)
+                    model = base()
+                    factor = ALPHA / RANK * (RANK / rank) ** power
+                    layers = add_lora(model, rank, factor * rank, MAPS)
+                    found = {"factor": round(factor, 4)}
+                    found |= fit(model, training_batches(seed), STEPS, rate)
+                    with torch.no_grad():
+                        changes = [x.update().norm() / x.base.weight.norm() for x in layers]
+                    found["size"] = round(float(torch.stack(changes).mean()), 4)
+                    model = merge_lora(model).eval()
+                    old = remembered(model)
+                    return found | {"old": old} | exchanges_measured(model)
+
+                kept("ranks", {"rank": rank, "power": power, "rate": rate, "seed": seed}, make)
+
+
+def exchanges() -> None:
+    kept("exchanges", {"method": "none"}, lambda: exchanges_measured(base()))
+    for seed in range(SEEDS):
+        for method in METHODS:
+            rate = tuned(method)
+
+            def make(method: str = method, rate: float = rate, seed: int = seed) -> dict[str, Any]:
+                model = adapted(method, seed)
+                found = fit(model, training_batches(seed), STEPS, rate)
+                return found | exchanges_measured(merge_lora(model).eval())
+
+            kept("exchanges", {"method": method, "rate": rate, "seed": seed}, make)
+
+
+def exchanges_measured(model: GPT) -> dict[str, Any]:
+    """Bits that the true answer costs more when one half of its prompt is another's."""
+    own = tasks("test")["question"][:ASKED]
+    between = "\n\nQuestion: "
+    halves = [row.prompt.split(between) for row in own]
+    further = halves[7:] + halves[:7]
+    wrong = {
+        "paragraph": [
+            other[0] + between + mine[1] for mine, other in zip(halves, further, strict=True)
+        ],
+        "question": [
+            mine[0] + between + other[1] for mine, other in zip(halves, further, strict=True)
+        ],
+        "both": [other[0] + between + other[1] for other in further],
+    }
+    bits, found = surprises(model, own), {}
+    for name, prompts in wrong.items():
+        rows = [row._replace(prompt=prompt) for row, prompt in zip(own, prompts, strict=True)]
+        gain = surprises(model, rows) - bits
+        found[name] = round(float(gain.mean()), 3)
+        found[f"{name}, error"] = round(float(gain.std() / len(gain) ** 0.5), 3)
+    return found
 
 
 def whole(kind: str, seed: int) -> dict[str, Any]:
@@ -468,8 +587,12 @@ def longer() -> None:
 PARTS: dict[str, Callable[[], None]] = {
     "base": of_base,
     "methods": methods,
+    "other rates": other_rates,
     "whole stories": whole_stories,
     "equal cost": equal_cost,
+    "exchanges": exchanges,
+    "replay": replay,
+    "ranks": ranks,
     "longer": longer,
 }
 
