@@ -40,3 +40,11 @@ def test_errors() -> None:
         fit_scaling(N[:4], D[:4], N[:4])
     with pytest.raises(ValueError, match="above the floor"):
         fit_scaling(N, D, LAW(N, D), 5.0)
+
+
+def test_two_sizes_or_lengths_do_not_determine_a_floor() -> None:
+    loss = LAW(N, D)
+    for used in (N < 10**5, D > 10**5):
+        with pytest.raises(ValueError, match="2 different"):
+            fit_scaling(N[used], D[used], loss[used])
+        assert fit_scaling(N[used], D[used], loss[used], 1.7).floor == 1.7

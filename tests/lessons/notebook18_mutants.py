@@ -9,9 +9,9 @@ MUTANTS = [
     Mutant("layer_flops", "no matrices", "8 * T * D**2 + ", "", "four matrices"),
     Mutant("layer_flops", "scores alone", "4 * T**2", "2 * T**2", "Both count"),
     Mutant("layer_flops", "no W_O", "8 * T * D**2 +", "6 * T * D**2 +", "also W_O"),
-    Mutant("layer_flops", "one gate", '"lstm": 8', '"lstm": 2', "four gates, with two"),
+    Mutant("layer_flops", "one gate", '"lstm": 8', '"lstm": 2', "candidate, with two"),
     Mutant("layer_flops", "half an LSTM", '"lstm": 8', '"lstm": 4', "one for x and one for h"),
-    Mutant("layer_flops", "a GRU", '"lstm": 8', '"lstm": 6', "a GRU has three"),
+    Mutant("layer_flops", "a GRU", '"lstm": 8', '"lstm": 6', "a GRU has one gate"),
     Mutant(
         "layer_flops", "square of T", "2 * matrices * T * D**2", "2 * matrices * T**2 * D",
         "changed roles",

@@ -65,9 +65,9 @@ def layer_flops(trial: Trial) -> None:
          "multiplied by them."),
         (only(8, 2), "Both count: the scores, and the sums over the values."),
         (only(6, 4), "There are four matrices: after W_Q, W_K and W_V also W_O."),
-        (gates(0.25), "An LSTM has four gates, with two matrices each."),
-        (gates(0.5), "Each of the four gates has two matrices, one for x and one for h."),
-        (gates(0.75), "An LSTM has four gates, the candidate included; a GRU has three."),
+        (gates(0.25), "An LSTM has three gates and a candidate, with two matrices each."),
+        (gates(0.5), "Gates and candidate have two matrices each, one for x and one for h."),
+        (gates(0.75), "An LSTM has three gates and a candidate; a GRU has one gate fewer."),
         (swapped, "T is the number of tokens and D the width; here they have changed roles."),
     ]  # fmt: skip
     for kind, T, D in (("elman", 4, 2), ("lstm", 4, 2), ("attention", 5, 2), ("attention", 100, 8)):
