@@ -10,7 +10,7 @@ deliver the weights ``bytes a second / bytes`` times a second: no writer that re
 each token is faster. (3) Milliseconds of one forward pass against the length of the text: Elman,
 attention with a table, by blocks and by PyTorch's fused kernel, and a linear recurrence by scan and
 by loop. About two minutes on a machine that does nothing else, which it needs. Writes
-benchmarks/results/cost.json, which notebook 18 shows.
+benchmarks/results/cost.json, most of which notebook 18 shows.
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ course, from the tokens alone, with that GPT as its teacher, and from the tokens
 operations as the teaching took.
 
 Losses on the source are differences from the truth on the same tokens, in bits, so that the chance
-of the test text cancels. Writes benchmarks/results/cost_study.json, run by run, which notebook 18
-shows; runs that are there already are left out, and an interrupted command goes on. A file that was
-written with other settings is refused. About fifteen minutes of one core.
+of the test text cancels. Writes benchmarks/results/cost_study.json, run by run; notebook 18 shows
+most of it. Runs that are there already are left out, and an interrupted command goes on. A file
+that was written with other settings is refused. About fifteen minutes of one core.
 """
 
 from __future__ import annotations
