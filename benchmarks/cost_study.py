@@ -1,17 +1,16 @@
 """How the loss falls with parameters and tokens, with and without a known floor; distillation.
 
-    python benchmarks/cost_study.py [rates source repeated batches reader taught pupils] [--seeds 3]
+    python benchmarks/cost_study.py [rates source repeated reader taught pupils] [--seeds 3]
 
 (1) ``rates``: with another seed, the learning rate for each size and number of steps on the source,
 which all runs there then take; and for the Reader. (2) ``source``: models of five sizes with four
 amounts of text from a source whose entropy rate is known, each text read once, its schedule as long
-as the text. (3) ``repeated``: the same steps with less text, read several times. (4) ``batches``:
-the shortest text, read once in smaller batches and so in more steps. (5) ``reader``: three sizes
-and three amounts of the Reader, in characters; one run each. (6) ``taught``: a small model of the
-source, on little text and on fresh text, from the tokens alone, with trained teachers, and with the
-truth as its teacher. (7) ``pupils``: a model of half the layers of the GPT that ships with the
-course, from the tokens alone, with that GPT as its teacher, and from the tokens alone in as many
-operations as the teaching took.
+as the text. (3) ``repeated``: the same steps with less text, read several times. (4) ``reader``:
+three sizes and three amounts of the Reader, in characters; one run each. (5) ``taught``: a small
+model of the source, on little text and on fresh text, from the tokens alone, with trained teachers,
+and with the truth as its teacher, mixed with the tokens or alone. (6) ``pupils``: a model of half
+the layers of the GPT that ships with the course, from the tokens alone, with that GPT as its
+teacher, and from the tokens alone in as many operations as the teaching took.
 
 Losses on the source are differences from the truth on the same tokens, in bits, so that the chance
 of the test text cancels. Writes benchmarks/results/cost_study.json, run by run; notebook 18 shows
@@ -27,7 +26,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +55,12 @@ TESTED = 4096  # windows of the source
 RATES = {"learning_rate": 0.01, "muon_rate": 0.03}
 FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0)  # on both rates: the best for each size and number of steps
 REPEATED, REPEATED_WIDTH, REPEATED_STEPS = (60, 120, 240), 64, 480
-BATCHES = {"width": 64, "windows": 60 * BATCH, "sizes": (32, 16, 8)}
 READER = {"layers": 2, "length": 128, "batch": 16, "widths": (16, 32, 64)}
 READER_STEPS, READER_FACTORS, READER_FACTOR = (75, 150, 300), (1.0, 2.0, 4.0, 8.0), 4.0
 TAUGHT = {"width": 32, "text": 60, "fresh": 480, "steps": 480, "teacher": (96, 480)}
 PUPIL = {"layers": 2, "heads": 4, "width": 128, "length": 128, "batch": 8, "steps": 150}
 MIX, TEMPERATURE = 0.5, 2.0  # of the distillation loss
+ALONE = (1.0, 1.0)  # the same two: the teacher's distribution as it is, and nothing else
 TUNING_SEED = 1000
 
 
@@ -188,9 +187,11 @@ class Targets(tuple):
         return Targets(*(part.to(*where, **how) for part in self))
 
 
-def mixed(logits: Tensor, targets: Targets) -> Tensor:
+def mixed(
+    logits: Tensor, targets: Targets, mix: float = MIX, temperature: float = TEMPERATURE
+) -> Tensor:
     tokens, teacher = targets
-    return distillation_loss(logits, teacher, tokens, mix=MIX, temperature=TEMPERATURE)
+    return distillation_loss(logits, teacher, tokens, mix=mix, temperature=temperature)
 
 
 def rates(done: Runs, seeds: int, known: Known) -> None:
@@ -224,20 +225,6 @@ def repeated(done: Runs, seeds: int, known: Known) -> None:
             model = on_source(known, REPEATED_WIDTH, text, REPEATED_STEPS, seed, factor)
             row = {"tokens": text * BATCH * LENGTH, "excess": known.excess(model), **sizes(model)}
             done.add("repeated", key, row)
-
-
-def smaller_batches(done: Runs, seeds: int, known: Known) -> None:
-    for seed, size in itertools.product(range(seeds), BATCHES["sizes"]):
-        windows, width = BATCHES["windows"], BATCHES["width"]
-        key = {"batch": size, "steps": windows // size, "seed": seed}
-        if done.missing("batches", key):
-            torch.manual_seed(seed)
-            stream = of_source(known, windows // BATCH, seed, size)
-            steps = windows // size
-            model = small_gpt(V, width, 1, 1, LENGTH)
-            train(model, stream, steps, done.factor(width, steps))
-            row = {"tokens": windows * LENGTH, "excess": known.excess(model), **sizes(model)}
-            done.add("batches", key, row)
 
 
 @cache
@@ -277,11 +264,13 @@ def taught(done: Runs, seeds: int, known: Known) -> None:
 
     short, fresh = TAUGHT["text"], TAUGHT["fresh"]
     factor = done.factor(TAUGHT["width"], TAUGHT["steps"])
-    ways = [("tokens", short, None), ("tokens", fresh, None)]  # name, its text, its teacher's
-    ways += [("teacher", short, short), ("teacher", short, fresh), ("teacher", fresh, fresh)]
-    ways += [("truth", short, None), ("truth", fresh, None)]
-    for seed, (name, text, read) in itertools.product(range(seeds), ways):
+    told = [("teacher", short, short), ("teacher", short, fresh), ("teacher", fresh, fresh)]
+    told += [("truth", short, None), ("truth", fresh, None)]  # name, its text, its teacher's
+    ways = [("tokens", short, None, (0.0, 1.0)), ("tokens", fresh, None, (0.0, 1.0))]
+    ways += [(*way, how) for how in ((MIX, TEMPERATURE), ALONE) for way in told]
+    for seed, (name, text, read, (mix, temperature)) in itertools.product(range(seeds), ways):
         key = {"name": name, "text": text, "its teacher's text": read, "seed": seed}
+        key |= {"mix": mix, "temperature": temperature}
         if not done.missing("taught", key):
             continue
         row = {"its teacher": teacher(read)[1]} if read else {}
@@ -293,7 +282,8 @@ def taught(done: Runs, seeds: int, known: Known) -> None:
             model = small_gpt(V, TAUGHT["width"], 1, 1, LENGTH)
             tells = teacher(read)[0] if read else known.true_log_probs
             stream = with_teacher(of_source(known, text, seed), tells)
-            train(model, stream, TAUGHT["steps"], factor, mixed)
+            loss = partial(mixed, mix=mix, temperature=temperature)
+            train(model, stream, TAUGHT["steps"], factor, loss)
         done.add("taught", key, {"excess": known.excess(model), **row})
 
 
@@ -340,9 +330,9 @@ class Runs:
             "likely": LIKELY, "leak": LEAK, "tested": TESTED, "widths": WIDTHS, "steps": STEPS,
             "factors": FACTORS, "reader factors": READER_FACTORS,
             "repeated": {"text": REPEATED, "width": REPEATED_WIDTH, "steps": REPEATED_STEPS},
-            "batches": BATCHES, "reader": READER, "reader steps": READER_STEPS,
+            "reader": READER, "reader steps": READER_STEPS,
             "reader factor": READER_FACTOR, "taught": TAUGHT, "pupil": PUPIL, "mix": MIX,
-            "temperature": TEMPERATURE, "tuning seed": TUNING_SEED,
+            "temperature": TEMPERATURE, "teacher alone": ALONE, "tuning seed": TUNING_SEED,
         }  # fmt: skip
         settings = json.loads(json.dumps(settings))
         if self.content.get("settings", settings) != settings:
@@ -382,8 +372,8 @@ class Runs:
 
 
 PARTS = {
-    "rates": rates, "source": source, "repeated": repeated, "batches": smaller_batches,
-    "reader": reader, "taught": taught, "pupils": pupils,
+    "rates": rates, "source": source, "repeated": repeated, "reader": reader,
+    "taught": taught, "pupils": pupils,
 }  # fmt: skip
 
 
