@@ -159,9 +159,9 @@ def on_source(known: Known, width: int, text: int, steps: int, seed: int, factor
     return train(model, of_source(known, text, seed), steps, factor)
 
 
-def of_source(known: Known, text: int, seed: int, size: int = BATCH) -> Iterator:
+def of_source(known: Known, text: int, seed: int) -> Iterator:
     """Batches from the first ``text`` times 64 windows."""
-    return batches(known.train[: text * BATCH * LENGTH + 1], LENGTH, size, seed)
+    return batches(known.train[: text * BATCH * LENGTH + 1], LENGTH, BATCH, seed)
 
 
 def with_teacher(
