@@ -171,6 +171,51 @@ MUTANTS = [
         "gain, gain",
         "two numbers",
     ),
+    # with_old_text
+    Mutant("with_old_text", "skips tasks", "new(3 * turn + place)", "new(step)", "left out"),
+    Mutant("with_old_text", "skips old text", "old(turn)", "old(step)", "as well"),
+    Mutant(
+        "with_old_text",
+        "skips both",
+        "old(turn) if place == 3 else new(3 * turn + place)",
+        "old(step) if place == 3 else new(step)",
+        "each by itself",
+    ),
+    Mutant(
+        "with_old_text",
+        "old text first",
+        "old(turn) if place == 3 else new(3 * turn + place)",
+        "old(turn) if place == 0 else new(3 * turn + place - 1)",
+        "come first",
+    ),
+    Mutant(
+        "with_old_text",
+        "every third",
+        "divmod(step, 4)\n    return old(turn) if place == 3 else new(3 * turn + place)",
+        "divmod(step, 3)\n    return old(turn) if place == 2 else new(2 * turn + place)",
+        "every third",
+    ),
+    Mutant(
+        "with_old_text",
+        "turned round",
+        "old(turn) if place == 3 else new(3 * turn + place)",
+        "new(turn) if place == 3 else old(3 * turn + place)",
+        "other way round",
+    ),
+    Mutant(
+        "with_old_text",
+        "no old text",
+        "old(turn) if place == 3 else new(3 * turn + place)",
+        "new(step)",
+        "No step",
+    ),
+    Mutant(
+        "with_old_text",
+        "two batches",
+        "old(turn) if place == 3 else new(3 * turn + place)",
+        "(new(3 * turn + place), old(turn))[place == 3]",
+        "one batch",
+    ),
 ]
 
 REWRITES = [
@@ -251,6 +296,15 @@ REWRITES = [
     gains = [b - a for a, b in zip(own.tolist(), others.tolist())]
     n, mean = len(gains), sum(gains) / len(gains)
     return mean, (sum((g - mean) ** 2 for g in gains) / (n - 1) / n) ** 0.5
+""",
+    ),
+    Rewrite(
+        "with_old_text",
+        "by counting the old steps",
+        """def with_old_text(new, old, step):
+    if step % 4 == 3:
+        return old(step // 4)
+    return new(step - (step + 1) // 4)
 """,
     ),
 ]

@@ -1,4 +1,4 @@
-"""Your turn with fine-tuning: the loss on answers, LoRA, its count, merging, adapters, a floor."""
+"""Your turn with fine-tuning: the loss on answers, LoRA, merging, adapters, a floor, replay."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ MERGING = see(17, "Merge it, and it costs nothing")
 IDENTITY = see(17, "An adapter begins as the identity")
 RANK = see(17, "Which rank is enough?")
 WORTH = see(17, "What is a prompt worth?")
+REPLAY = see(17, "Keep what it knew")
 
 
 def _answer_only(prompt: list[int], answer: list[int], end: int) -> tuple[list[int], list[int]]:
@@ -547,3 +548,77 @@ def worth(trial: Trial) -> None:
         wrong = [(slip(own, others), words) for slip, words in slips]
         expected = _worth(own, others)
         trial.equals(found, expected, rule, hint, slips=wrong, given=given, tolerance=1e-5)
+
+
+Numbered = Callable[[int], int]
+
+
+def _with_old_text(new: Numbered, old: Numbered, step: int) -> int:
+    turn, place = divmod(step, 4)
+    return old(turn) if place == 3 else new(3 * turn + place)
+
+
+@turns.task(_with_old_text)
+def with_old_text(trial: Trial) -> None:
+    hint = (
+        "In each turn of four steps three are on the task, and the fourth is on old text; "
+        f"both go on counting where they stopped. {REPLAY}"
+    )
+    steps, asked = range(12), []
+
+    def new(n: int) -> int:
+        asked.append(n)
+        return n
+
+    def old(n: int) -> int:
+        asked.append(n)
+        return 100 + n
+
+    slips: list[Slip] = [
+        (
+            lambda new, old, step: old(step // 4) if step % 4 == 3 else new(step),
+            "The task's batches with the numbers 3, 7, 11 are left out: count how many steps on "
+            "the task came before this one.",
+        ),
+        (
+            lambda new, old, step: old(step) if step % 4 == 3 else new(step - step // 4),
+            "The old batches are to be numbered 0, 1, 2, ... as well: count the turns.",
+        ),
+        (
+            lambda new, old, step: old(step) if step % 4 == 3 else new(step),
+            "Both kinds leave batches out: count the task's steps and the old ones each by itself.",
+        ),
+        (
+            lambda new, old, step: (
+                old(step // 4) if step % 4 == 0 else new(3 * (step // 4) + step % 4 - 1)
+            ),
+            "Three steps on the task come first, and then one on old text.",
+        ),
+        (
+            lambda new, old, step: old(step // 3) if step % 3 == 2 else new(step - step // 3),
+            "Here every third step is on old text; three steps on the task stand before each.",
+        ),
+        (
+            lambda new, old, step: old(step // 5) if step % 5 == 4 else new(step - step // 5),
+            "Here four steps on the task stand before one on old text.",
+        ),
+        (
+            lambda new, old, step: (
+                new(step // 4) if step % 4 == 3 else old(3 * (step // 4) + step % 4)
+            ),
+            "It is the other way round: three steps on the task, one on old text.",
+        ),
+        (lambda new, old, step: new(step), "No step is on old text."),
+    ]
+    found = []
+    for step in steps:
+        asked.clear()
+        given = f"step = {step}, new(n) = n, old(n) = 100 + n"
+        got = trial.call(new, old, step, given=given, hint=hint)
+        words = "Ask `new` or `old` for one batch, and hand that back."
+        trial.holds(len(asked) == 1, "one batch", words, given=given, got=got)
+        found.append(got)
+    wrong = [([slip(new, old, step) for step in steps], words) for slip, words in slips]
+    expected = [_with_old_text(new, old, step) for step in steps]
+    given = "steps 0 to 11, new(n) = n, old(n) = 100 + n"
+    trial.equals(found, expected, "three and one", hint, slips=wrong, given=given)
