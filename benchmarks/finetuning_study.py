@@ -24,15 +24,15 @@ the same number of weights. The optimizer is AdamW everywhere. Its rate is chose
 seed of its own, by the mean surprise of validation answers after shorter runs; where the best lies
 at the edge of those tried, one beyond it is tried. Weight decay and the number of steps were not
 tuned. "Other rates" repeats the comparison with a third and with three times the rate of each way,
-because the best rate of short runs need not be the best of long ones, and because both what is
-learned and what is forgotten grow with it.
-"Equal cost" gives the ways with frozen weights as many steps as cost the arithmetic of the
-full one, counted by formula (notebook 13: a weight that is passed through costs two operations
-forward, two for the gradient of what it reads, and two for its own gradient). "Exchanges" trains
-the models of the first comparison again, and asks what the paragraph and the question are worth
-each: only one of them comes from another prompt. "Replay" puts a batch of the old training text
-after every three steps. "Ranks" trains LoRA with other ranks, once with the factor alpha / r and
-once with one that falls with the root of r only; both are the usual factor at the rank above.
+because the best rate of short runs need not be the best of long ones, and because what is forgotten
+depends on it as well. "Equal cost" gives the ways with frozen weights as many steps as cost the
+arithmetic of the full one, counted by formula (notebook 13: a weight that is passed through costs
+two operations forward, two for the gradient of what it reads, and two for its own gradient).
+"Exchanges" trains the models of the first comparison again, and asks what the paragraph and the
+question are worth each: only one of them comes from another prompt. "Replay" puts a batch of the
+old training text after every three steps. "Ranks" trains LoRA with other ranks, once with the
+factor alpha / r and once with one that falls with the root of r only; both are the usual factor at
+the rank above.
 
 "Whole stories" fine-tunes all weights for three words and a story, and for a story and a statement:
 does the model use what it is given? "Longer" trains the first task alone, eight times as long,
@@ -375,30 +375,27 @@ def of_base() -> None:
     kept("baselines", {"method": "none"}, baselines)
     read_by_models = BATCH["statement"] * STEPS // 3
     for seed in range(SEEDS):
-        keys = {"statements": read_by_models, "seed": seed}
-        kept(
-            "naive Bayes", keys, lambda seed=seed: {"statement": naive_bayes(read_by_models, seed)}
-        )
+
+        def make(seed: int = seed) -> dict[str, Any]:
+            return {"statement": naive_bayes(stories("test"), read_by_models, seed)}
+
+        kept("naive Bayes", {"statements": read_by_models, "seed": seed}, make)
 
 
-def naive_bayes(number: int, seed: int) -> float:
-    """The share of test statements judged right after a number of training statements, drawn."""
+def naive_bayes(tested: Sequence[Story], number: int | None = None, seed: int = 0) -> float:
+    """The share of statements judged right after a number of training statements drawn, or all."""
     texts = [statement for story in stories("train") for statement in story.statements]
     some = torch.randperm(len(texts), generator=seeded(seed))[:number].tolist()
     naive = NaiveBayes([texts[i] for i in some], [i % 3 for i in some])
-    guesses = naive.classify([s for story in stories("test") for s in story.statements])
-    return share(g == i % 3 for i, g in enumerate(guesses))
+    guesses = naive.classify([s for story in tested for s in story.statements])
+    return share(guess == i % 3 for i, guess in enumerate(guesses))
 
 
 def baselines() -> dict[str, Any]:
     """What can be had without a network: naive Bayes on statements, usual answers to questions."""
     train, found = stories("train"), {}
-    texts = [statement for story in train for statement in story.statements]
-    naive = NaiveBayes(texts, [0, 1, 2] * len(train))
     for name, some in {"statement": stories("test"), "statement, hard": inference_test()}.items():
-        guesses = naive.classify([s for story in some for s in story.statements])
-        wanted = torch.tensor([0, 1, 2] * len(some)).numpy()
-        found[name] = round(float((guesses == wanted).mean()), 4)
+        found[name] = naive_bayes(some)
     usual: dict[str, dict[str, int]] = {}
     for story in train:
         for question, answer in story.questions:

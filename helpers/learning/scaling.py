@@ -52,7 +52,7 @@ def fit_scaling(N: Any, D: Any, loss: Any, floor: float | None = None) -> Scalin
     if floor is None and min(sizes, lengths) < 3:
         raise ValueError(
             f"There are {sizes} different N and {lengths} different D; an unknown floor needs "
-            "three of each, since two points can be joined by a curve with any floor."
+            "three of each, since two points can be joined by a curve with any floor below."
         )
     alphas = betas = _EXPONENTS
     for _ in range(4):
