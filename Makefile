@@ -14,7 +14,7 @@ WORKERS := -n 3 --dist loadfile --no-loadscope-reorder
 ROOT_USER := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test check fresh mark release test-marking new refresh address zip format clean
+.PHONY: help lab test check fresh mark release test-marking test-machines nightly new refresh address zip format clean
 
 help:
 	@echo "make lab                            open the course in JupyterLab"
@@ -25,7 +25,9 @@ help:
 	@echo "make mark SUBMISSIONS=folder [SECRET_FILE=file]      mark a folder of labs"
 	@echo "make release [CLASS_TREE=folder SECRET_FILE=file]    labs from their sources, or a class's copy"
 	@echo "For maintainers:"
-	@echo "make test-marking                   mark forty made-up submissions, hostile ones among them"
+	@echo "make test-marking                   what protects labs and marking, hostile hand-ins included"
+	@echo "make test-machines                  all notebooks whole, as several machines compute them"
+	@echo "make nightly                        all of these tests, and those that take long"
 	@echo "make new NOTEBOOK=15_name           write a skeleton of the next notebook"
 	@echo "make refresh [NOTEBOOK=02]          execute notebooks and store their outputs"
 	@echo "make address REPO=owner/name REF=v1 write the public address into badges and set-up cells"
@@ -75,15 +77,16 @@ test: $(VENV)/.tests-installed $(VENV)/.colab-installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest $(WORKERS) --nbval-lax --nbval-current-env \
-	  --nbval-cell-timeout=600 --nbval-kernel-startup-timeout=120 \
+	$(BIN)/python -m pytest $(WORKERS) -m "not marking and not nightly" \
+	  --nbval-lax --nbval-current-env --nbval-kernel-startup-timeout=300 \
 	  tests notebooks --ignore notebooks/labs/source
 
 check: $(VENV)/.tests-installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest $(WORKERS) -m "not slow and not browser and not colab" tests
+	$(BIN)/python -m pytest $(WORKERS) \
+	  -m "not slow and not browser and not colab and not marking and not nightly" tests
 
 mark: $(VENV)/.staff-installed
 	@[ -n "$(SUBMISSIONS)" ] || { echo "Name the folder of submissions: make mark SUBMISSIONS=folder"; exit 2; }
@@ -95,8 +98,16 @@ release: $(VENV)/.staff-installed
 	  $(if $(CLASS_TREE),--class-tree "$(CLASS_TREE)") \
 	  $(if $(SECRET_FILE),--secret-file "$(SECRET_FILE)") $(ARGS)
 
-test-marking: $(VENV)/.staff-installed
-	@$(BIN)/python -m tests.labs.forty_submissions
+test-marking: $(VENV)/.tests-installed
+	$(BIN)/python -m pytest $(WORKERS) -m marking tests
+	$(BIN)/python -m tests.labs.forty_submissions
+	@$(BIN)/python -m tests.labs.stamp --write
+
+test-machines: $(VENV)/.tests-installed
+	$(BIN)/python -m tests.notebooks.machines $(ARGS)
+
+nightly: test test-marking test-machines
+	$(BIN)/python -m pytest $(WORKERS) -m nightly tests
 
 fresh: $(VENV)/.installed
 	@$(BIN)/python -m helpers.course.workspace --fresh $(NOTEBOOK)

@@ -1,9 +1,10 @@
-"""Which device the course computes on, in which precision, and whether it can compile."""
+"""Which device the course computes on, in which precision, how fast, and whether it can compile."""
 
 from __future__ import annotations
 
 import contextlib
 import importlib.util
+import math
 import os
 import platform
 import shutil
@@ -17,6 +18,11 @@ from torch.nn import functional as F
 
 WORK = ("training", "products", "reading")
 _CLEARLY = 1.15  # times as fast must bfloat16 be
+# A machine of speed 1 multiplies matrices with so many operations a second (float32), and copies so
+# many bytes: two cores with AVX-512, on which the stored studies ran.
+_PRODUCTS, _COPIES = 115e9, 14e9
+_CAUTIOUS = 0.2  # the speed where none can be measured
+SPEED = "COURSE_SPEED"  # a variable that says it instead, such as 0.2
 
 
 def best_device() -> torch.device:
@@ -74,6 +80,47 @@ def mixed_precision(device: torch.device, work: str = "training") -> str:
     return _faster_on_this_cpu(work)
 
 
+def speed() -> float:
+    """How fast this machine's processor is; 1.0 is the one on which the stored studies ran.
+
+    It is measured once per process, within about three tenths of a second: products of matrices,
+    which count three times, and copies in memory. The environment variable COURSE_SPEED overrides
+    it. Where nothing can be measured it is 0.2, so that work is planned with caution.
+
+    Raises:
+        ValueError: COURSE_SPEED is not a positive number.
+    """
+    said = os.environ.get(SPEED, "")
+    if not said:
+        return _measured_speed()
+    with contextlib.suppress(ValueError):
+        if 0 < float(said) < math.inf:
+            return float(said)
+    raise ValueError(f"{SPEED} is {said!r}; expected a positive number, such as 0.2.")
+
+
+def time_for(seconds: float) -> float:
+    """The seconds that work is allowed here which is allowed so many on a machine of speed 1.
+
+    Never less than these, and at most twenty times as many.
+    """
+    return seconds / min(max(speed(), 0.05), 1.0)
+
+
+def steps_within(seconds: float, per_second: float, least: int, most: int) -> int:
+    """How many steps of a training fit into a time on this machine's processor.
+
+    Rounded down to a multiple of ``least``, so that two runs on one machine are mostly alike.
+
+    Args:
+        seconds: the time.
+        per_second: steps that a machine of speed 1 makes in a second.
+        least, most: how many there are at least and at most, whatever the machine.
+    """
+    steps = int(seconds * per_second * speed())
+    return max(least, min(most, steps // least * least))
+
+
 def can_compile(device: torch.device) -> bool:
     """Whether ``torch.compile`` finds what it needs to make code for the device.
 
@@ -92,6 +139,29 @@ def _cpu_has_bfloat16() -> bool:
     # PyTorch tells it in functions that are not part of its public interface and may go away.
     names = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
     return any(getattr(torch.cpu, name, bool)() for name in names)
+
+
+@cache
+def _measured_speed() -> float:
+    a, b, large = torch.ones(1024, 192), torch.ones(192, 768), torch.ones(2**22)
+    copied = torch.empty_like(large)
+    pieces = (
+        (lambda: a @ b, 2 * 1024 * 192 * 768 / _PRODUCTS, 3),
+        (lambda: copied.copy_(large), 2 * large.nbytes / _COPIES, 1),
+    )
+    needed = 0.0
+    for run, expected, weight in pieces:
+        run()
+        times = []
+        end = time.perf_counter() + 0.12
+        while len(times) < 5 or time.perf_counter() < end:
+            began = time.perf_counter()
+            run()
+            times.append(time.perf_counter() - began)
+            if len(times) > 10_000:  # a clock that stands still
+                break
+        needed += weight / 4 * sorted(times)[len(times) // 4] / expected
+    return 1 / needed if needed > 0 else _CAUTIOUS
 
 
 @cache

@@ -1,18 +1,31 @@
 """Settings shared by all tests."""
 
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from helpers.course import claims
-from tests.notebooks.claims_run import watch_claims
+from helpers.course import own_work
+from helpers.device import time_for
+from tests.notebooks.claims_run import WHOLE, watch_claims
 
-# The kernels that nbval starts inherit this: `helpers.display.widgets.explore` then moves every
-# control to the ends of its range, so that a callback that raises fails the notebook.
-os.environ["COURSE_DRIVE_WIDGETS"] = "1"
-# And this: cells of claims, which sleep for a student, are then checked.
-os.environ[claims.VARIABLE] = "1"
+ROOT = Path(__file__).resolve().parents[1]
+
+# The kernels that nbval starts inherit all of this. A notebook then reads nothing of a student's
+# own work, and leaves nothing there.
+os.environ[own_work.TESTS] = "1"
+if os.environ.get(WHOLE) != "1":
+    # `helpers.display.widgets.explore` moves every control to the ends of its range, so that a
+    # callback that raises fails the notebook.
+    os.environ["COURSE_DRIVE_WIDGETS"] = "1"
+    # Trainings end after a few steps.
+    profile = tempfile.TemporaryDirectory(prefix="ipython-")
+    startup = Path(profile.name) / "profile_default" / "startup"
+    startup.mkdir(parents=True)
+    shutil.copy(ROOT / "tests/notebooks/short_trainings.py", startup)
+    os.environ["IPYTHONDIR"] = profile.name
 # With two notebooks at once on two cores, the threads of one torch wait for those of the other:
 # training that takes 0.8 s alone took 18 s. One thread each is faster.
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -36,6 +49,12 @@ SLOW = {
 }
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """A cell of a notebook may take as long as this machine needs for five minutes' work."""
+    if getattr(config.option, "nbval_cell_timeout", 0) == 2000:  # as nbval has it, if nobody says
+        config.option.nbval_cell_timeout = time_for(300)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Order the files by how long they take, and mark those that are slow."""
 
@@ -43,7 +62,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         names = item.path.parts
         return next((i for i, name in enumerate(LONGEST_FIRST) if name in names), 9)
 
-    watch_claims(items)
+    watch_claims(items, ROOT)
     items.sort(key=rank)  # stable: a file's tests stay together, in their order
     for item in items:
         if item.path.name in SLOW:
@@ -53,4 +72,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The root of the course."""
-    return Path(__file__).resolve().parents[1]
+    return ROOT

@@ -6,9 +6,11 @@ import platform
 import re
 import sys
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import psutil
+
+from helpers.device import time_for
 
 GIB, MIB = 2**30, 2**20
 
@@ -19,7 +21,8 @@ class Limits:
 
     Attributes:
         memory: in GiB, of all its processes; also what each may add to its address space.
-        seconds: of wall-clock time for all cells; also of processor time for each process.
+        seconds: of wall-clock time for all cells; also of processor time for each process. Of a
+            machine of speed 1 (``helpers.device.speed``) until ``here`` is asked.
         cell_seconds: for one cell.
         processes: with threads.
         file_size, folder_size, output: in MiB.
@@ -38,6 +41,10 @@ class Limits:
     def cell_seconds(self) -> int:
         """A third of the time for all cells."""
         return max(1, self.seconds // 3)
+
+    def here(self) -> Limits:
+        """The same with the time that this machine needs for as much work."""
+        return replace(self, seconds=round(time_for(self.seconds)))
 
     def for_inside(self, root: bool) -> dict[str, int]:
         """What ``inside.py`` needs to know.

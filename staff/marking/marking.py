@@ -90,7 +90,7 @@ class Marking:
         folder: of the submissions.
         secret: of the class; None for the public numbers.
         workers: how many submissions are marked at a time.
-        limits: of each.
+        limits: of each, on a machine of speed 1.
         sandboxed: whether the code is confined.
         again: mark those that have not changed as well.
         sources: the labs' sources by lab; None for the course's.
@@ -131,7 +131,7 @@ class Marking:
         # Short, since the path of a socket may have a hundred characters.
         short = "/tmp" if len(tempfile.gettempdir()) > 40 and os.path.isdir("/tmp") else None
         temporary = Path(tempfile.mkdtemp(prefix="marking-", dir=short)).resolve()
-        how = (self.workers, self.limits, self.sandboxed)
+        how = (self.workers, self.limits.here(), self.sandboxed)
         try:
             # Its own user alone may look inside, and with it go the hidden tests.
             keys = {
@@ -168,7 +168,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("folder", type=Path, help="with STUDENT.ipynb or STUDENT/anything.ipynb")
     parser.add_argument("--secret-file", type=Path, help="holds the secret of the class")
     parser.add_argument("--workers", type=int, default=2, help="how many at a time (2)")
-    parser.add_argument("--time-limit", type=int, default=300, help="seconds for a notebook (300)")
+    parser.add_argument(
+        "--time-limit",
+        type=int,
+        default=300,
+        help="seconds for a notebook on a machine of speed 1; a slower one gets more (300)",
+    )
     parser.add_argument("--memory", type=float, default=3, help="GiB for a notebook (3)")
     parser.add_argument("--no-sandbox", action="store_true", help="only within a container")
     parser.add_argument("--again", action="store_true", help="mark all, not only what is new")

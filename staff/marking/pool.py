@@ -20,12 +20,14 @@ from typing import Any
 
 import psutil
 
+from helpers.device import SPEED, speed, time_for
 from staff.marking.limits import Limits
 from staff.marking.sandbox import MARKINGS
 from staff.marking.submissions import Submission
 from staff.marking.watchdog import end_processes
 
-START, END = 90, 60  # seconds that a worker may take before the first cell and after the last
+# Seconds that a worker may take before the first cell and after the last, at speed 1.
+START, END = 90, 60
 MOST_RESULT = 8 * 2**20  # bytes of a page or a result
 
 
@@ -127,7 +129,7 @@ class Workers:
             stdout=nowhere,
             stderr=nowhere,
         )
-        latest = time.monotonic() + START + self.limits.seconds + END
+        latest = time.monotonic() + time_for(START + END) + self.limits.seconds
         try:
             while process.poll() is None:
                 if self.stopping.is_set():
@@ -153,6 +155,7 @@ def worker_environment(root: Path, folder: Path) -> dict[str, str]:
     for name in ("CONFIG", "DATA", "RUNTIME"):
         variables[f"JUPYTER_{name}_DIR"] = str(home / name.lower())
     variables |= {
+        SPEED: f"{speed():.3g}",  # measured once, and not beside other work
         "PATH": environment_path(),
         "HOME": str(home),
         "IPYTHONDIR": str(home / "ipython"),

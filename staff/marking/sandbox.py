@@ -39,6 +39,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from helpers.device import SPEED, speed, time_for
 from staff.marking.limits import MIB, Limits
 
 CONTAINERFILE = "staff/marking/Containerfile"
@@ -151,6 +152,7 @@ def environment(course: Path, home: str) -> dict[str, str]:
         "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONPATH": str(course),
+        SPEED: f"{speed():.3g}",
         "TMPDIR": home,
         "USER": "student",
     }
@@ -167,7 +169,7 @@ def try_out(course: Path, limits: Limits) -> None:
         NoSandbox: it does not start here; says why.
     """
     line = confined(inside(limits, code="import helpers, ipykernel"), course, limits)
-    done = subprocess.run(line, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(line, capture_output=True, text=True, timeout=time_for(120))
     if done.returncode:
         words = (done.stderr.strip() or "no reason given").split("\n")[-1]
         raise NoSandbox(f"bubblewrap does not start here ({words[:200]})")

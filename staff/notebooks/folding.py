@@ -1,15 +1,15 @@
 """Cells that are folded away: one tag says so, and the metadata of two front ends follow from it.
 
-``folded`` hides the source of a cell that draws, lays out a table or sets something up; ``claims``
-likewise; ``answer`` hides the outputs of a cell until the student asks for them. JupyterLab reads
-``jupyter``, Colab a first line that begins ``# @title`` together with ``cellView``.
+``folded`` hides the source of a cell that draws, lays out a table or sets something up; ``answer``
+hides the outputs of a cell until the student asks for them. JupyterLab reads ``jupyter``, Colab a
+first line that begins ``# @title`` together with ``cellView``.
 """
 
 from __future__ import annotations
 
 from nbformat import NotebookNode
 
-FOLDED_TAG, CLAIMS_TAG, ANSWER_TAG = "folded", "claims", "answer"
+FOLDED_TAG, ANSWER_TAG = "folded", "answer"
 TITLE = "# @title "
 
 
@@ -25,7 +25,7 @@ def fold(notebook: NotebookNode) -> None:
 def fold_cell(cell: NotebookNode, setup: bool = False) -> None:
     """Write the metadata that belong to the tags of one code cell, or to the set-up cell."""
     tags = set(cell.metadata.get("tags", []))
-    hidden = setup or bool(tags & {FOLDED_TAG, CLAIMS_TAG})
+    hidden = setup or FOLDED_TAG in tags
     jupyter = dict(cell.metadata.get("jupyter", {}))
     for name, wanted in (("source_hidden", hidden), ("outputs_hidden", ANSWER_TAG in tags)):
         jupyter.pop(name, None)

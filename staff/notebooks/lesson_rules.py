@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 
 from helpers.course.quiz_texts import QuizTextError, quiz_file, read_quizzes
 from helpers.display.widgets import RUN_ME
-from staff.notebooks.folding import ANSWER_TAG, CLAIMS_TAG, FOLDED_TAG, TITLE
+from staff.notebooks.folding import ANSWER_TAG, FOLDED_TAG, TITLE
 from staff.notebooks.syntax import parse
 
 YOUR_TURN_TAG, PREDICTION_TAG, ALGORITHM_TAG = "your-turn", "prediction", "algorithm"
@@ -24,7 +24,6 @@ SOLUTION = "<details><summary>A solution</summary>"
 _SOLUTION = re.compile(
     re.escape(SOLUTION) + r"\n+```python\n(.+?)\n```\n.*</details>\s*", re.DOTALL
 )
-ASKING = "claims_are_checked"
 # Code, formulas, and where a link leads.
 _NO_PROSE = re.compile(r"(`+).*?\1|\$\$.*?\$\$|\$[^$]*\$|\]\([^)]*\)", re.DOTALL)
 _QUOTED = re.compile(r"^>.*$", re.MULTILINE)  # what a model writes is not ours to word
@@ -130,24 +129,14 @@ def predictions_complaints(notebook: NotebookNode) -> list[str]:
 
 
 def claims_complaints(notebook: NotebookNode) -> list[str]:
-    """What the lesson claims is asserted, in tagged cells that the tests alone run."""
-    complaints, found = [], False
-    for number, cell, tags in _code(notebook):
-        tree = parse(cell.source) or ast.Module([], [])
-        asserts = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
-        if CLAIMS_TAG not in tags:
-            if asserts or ASKING + "(" in cell.source:
-                complaints.append(
-                    f"cell {number} asserts before the student's eyes: tag it 'claims'"
-                )
-            continue
-        found = True
-        body = _checked(tree)
-        if body is None:
-            complaints.append(f"cell {number} is not one 'if {ASKING}():' and nothing else")
-        elif not any(isinstance(node, ast.Assert) for node in _surely_run(body)):
-            complaints.append(f"cell {number} claims nothing: it has no assert that surely runs")
-    return complaints if found else [*complaints, "no cell is tagged 'claims'"]
+    """What the lesson claims is asserted in tests/claims, never before a student's eyes."""
+    return [
+        f"cell {number} asserts before the student's eyes: claims stand in tests/claims"
+        for number, cell, _ in _code(notebook)
+        if any(
+            isinstance(n, ast.Assert) for n in ast.walk(parse(cell.source) or ast.Module([], []))
+        )
+    ]
 
 
 def quiz_complaints(notebook: NotebookNode, number: str) -> list[str]:
@@ -176,10 +165,10 @@ def folding_complaints(notebook: NotebookNode) -> list[str]:
     complaints = []
     for number, cell, tags in list(_code(notebook))[1:]:
         lines, hidden = cell.source.count("\n") + 1, cell.metadata.get("jupyter", {})
-        if ANSWER_TAG in tags and tags & {FOLDED_TAG, CLAIMS_TAG}:
+        if {ANSWER_TAG, FOLDED_TAG} <= tags:
             # JupyterLab shows no sign of folded outputs where the source is folded as well.
             complaints.append(f"cell {number} is folded whole, so that nobody finds its outputs")
-        if tags & {FOLDED_TAG, CLAIMS_TAG}:
+        if FOLDED_TAG in tags:
             if not cell.source.startswith(TITLE):
                 complaints.append(f"cell {number} is folded and does not begin with '{TITLE}'")
             if not hidden.get("source_hidden"):
@@ -248,22 +237,6 @@ def _code(notebook: NotebookNode) -> Iterator[tuple[int, NotebookNode, set[str]]
 
 def _name(node: ast.expr) -> str:
     return getattr(node, "id", getattr(node, "attr", ""))
-
-
-def _checked(tree: ast.Module) -> list[ast.stmt] | None:
-    """What a cell does that consists of 'if claims_are_checked():' alone."""
-    only = tree.body[0] if len(tree.body) == 1 else None
-    if not isinstance(only, ast.If) or only.orelse or not isinstance(only.test, ast.Call):
-        return None
-    return only.body if _name(only.test.func) == ASKING else None
-
-
-def _surely_run(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Statements that run whenever the block does; loops are taken to run at least once."""
-    for statement in body:
-        yield statement
-        if isinstance(statement, ast.For | ast.With):
-            yield from _surely_run(statement.body)
 
 
 def _inches(png: str) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""The skeleton of a new notebook: the notebook, the checks of its tasks, and its quizzes.
+"""The skeleton of a new notebook: the notebook, its claims, the checks of its tasks, its quizzes.
 
     python -m staff.notebooks.new_notebook 15_bert_and_encoders
 
@@ -20,6 +20,7 @@ from nbformat import NotebookNode, v4
 
 from helpers.course.environment import find_root
 from staff.notebooks.address import read_address
+from staff.notebooks.claims import claims_file
 from staff.notebooks.folding import fold
 from staff.notebooks.refresh import normalise_metadata
 
@@ -51,7 +52,6 @@ _IMPORTS = """\
 from collections import Counter
 
 from helpers.course.checks import notebook{number} as check
-from helpers.course.claims import claims_are_checked
 from helpers.course.predictions import compare
 from helpers.course.quiz_texts import quizzes_of
 from helpers.data import corpora
@@ -122,11 +122,13 @@ shares = [100 * p[name] for name in names]
 ax = plotting.bars(names, shares, xlabel="% of all letters", value_format=".1f")
 show(ax, "The ten most frequent letters of the tales, and their shares; e comes first.")"""
 
-_CLAIMS = """\
-# @title Claims of this section, which the tests check
-if claims_are_checked():
-    assert names[0] == "e"
-    assert abs(sum(p.values()) - 1) < 1e-9"""
+_CLAIMS = '''\
+"""What notebook {number} claims: see staff/notebooks/claims.py."""
+
+# %% {cell}
+assert names[0] == "e"
+assert abs(sum(p.values()) - 1) < 1e-9
+'''
 
 _CHECKS = '''\
 """Your turn in notebook {number}: what it is about."""
@@ -228,12 +230,16 @@ def make_notebook(root: Path, name: str) -> Path:
     if number != following:
         raise ValueError(f"'{name}' leaves out a number: the next one is {following}.")
     path, course = folder / f"{name}.ipynb", root / "helpers/course"
+    notebook = _skeleton(root, path, lessons[-1])
+    (drawing,) = (cell.id for cell in notebook.cells if cell.source == _DRAWING)
     texts = {
-        path: nbformat.writes(_skeleton(root, path, lessons[-1])) + "\n",
+        path: nbformat.writes(notebook) + "\n",
+        claims_file(root, path): _CLAIMS.format(number=number, cell=drawing),
         course / f"checks/notebook{number}.py": _CHECKS.format(number=number),
         course / f"quizzes/{name}.toml": _QUIZZES.format(number=number),
     }
     for file, text in texts.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     return path
 
@@ -263,7 +269,6 @@ def _skeleton(root: Path, path: Path, before: Path) -> NotebookNode:
             _code(_PREDICTED, tags=["prediction"]),
             _code(_EXPERIMENT, tags=["answer"]),
             _code(_DRAWING, tags=["folded"]),
-            _code(_CLAIMS, "skip", ["claims"]),
             _text(_READING),
             _text(_ANSWER, "skip"),
             _text(_SUMMARY, "slide"),

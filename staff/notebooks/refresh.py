@@ -5,7 +5,7 @@
 
 Each notebook runs in a kernel of its own. What is stored is what a reader without a kernel can
 see: views of widgets are left out, and what they bring as text, HTML or pictures stays. A file is
-written only if all went well; otherwise it stays as it was.
+written only if all went well and all its claims hold; otherwise it stays as it was.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
@@ -23,12 +24,14 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbclient.output_widget import OutputWidget
 from nbformat import NotebookNode
 
-from helpers.course import claims
+from helpers.course import own_work
 from helpers.course.environment import find_root
 from helpers.course.workspace import find_notebook, released_notebooks
+from helpers.device import time_for
 from helpers.display.widgets import FIRST_STATE
 from helpers.files import write_whole
-from staff.notebooks.folding import CLAIMS_TAG, fold
+from staff.notebooks.claims import Block, claims_file, read_claims
+from staff.notebooks.folding import fold
 from staff.notebooks.notebook_rules import (
     WIDGET_TAG,
     WIDGET_VIEW,
@@ -38,21 +41,27 @@ from staff.notebooks.notebook_rules import (
     code_cells,
 )
 
-TIMEOUT = 600  # seconds for one cell
+TIMEOUT = 300  # seconds for one cell, on a machine of speed 1
 
 
 class RefreshError(RuntimeError):
     """A notebook could not be executed, or its outputs are not fit to be stored."""
 
 
-def refresh(path: Path, timeout: int = TIMEOUT) -> bool:
+def refresh(path: Path, timeout: int = TIMEOUT, claims: Sequence[Block] = ()) -> bool:
     """Execute one notebook and store its outputs; return whether the file changed.
 
+    Args:
+        path: of the notebook.
+        timeout: seconds for one cell on a machine of speed 1; a slower one gets more.
+        claims: what must hold after which cells.
+
     Raises:
-        RefreshError: a cell raised, or an output breaks a rule; the file is as it was.
+        RefreshError: a cell raised, a claim does not hold, or an output breaks a rule; the file is
+            as it was.
     """
     notebook = nbformat.read(path, as_version=4)
-    execute(notebook, path.parent, timeout)
+    execute(notebook, path.parent, timeout, claims)
     tidy(notebook)
     complaints = [*check_counts(notebook), *check_outputs(notebook), *check_paths(notebook)]
     if complaints:
@@ -84,7 +93,15 @@ class CapturedOutput(OutputWidget):
 class Client(NotebookClient):
     """Runs a notebook's cells; errors in the callbacks of widgets count, too."""
 
-    def __init__(self, notebook: NotebookNode, folder: Path, timeout: int, **options) -> None:
+    def __init__(
+        self,
+        notebook: NotebookNode,
+        folder: Path,
+        timeout: int,
+        claims: Sequence[Block] = (),
+        **options,
+    ) -> None:
+        self.claims = claims
         resources = {"metadata": {"path": str(folder)}}
         # Output widgets need their stored state while cells run; it is removed afterwards.
         options = {"record_timing": False, "store_widget_state": True, **options}
@@ -96,6 +113,22 @@ class Client(NotebookClient):
 
     def _note(self, cell: NotebookNode, cell_index: int) -> None:
         self.running = cell_index
+
+    async def async_execute_cell(self, cell, cell_index, *arguments, **named) -> NotebookNode:
+        """Execute a cell, and then the claims that name it, which leave no trace in it."""
+        done = await super().async_execute_cell(cell, cell_index, *arguments, **named)
+        counted = self.code_cells_executed
+        for block in self.claims:
+            if block.cell == cell.get("id"):
+                code = nbformat.v4.new_code_cell(block.in_kernel())
+                try:
+                    await super().async_execute_cell(code, cell_index, store_history=False)
+                except CellExecutionError as error:
+                    said = block.failed(error.ename, error.evalue, [error.traceback])
+                    raise RefreshError(f"a claim does not hold: {said}") from None
+        # nbclient has put the claims in the cell's place, and counted them.
+        self.nb.cells[cell_index], self.code_cells_executed = done, counted
+        return done
 
     def run(self, environment: dict[str, str]) -> None:
         """Run all cells in a fresh kernel with these environment variables.
@@ -121,32 +154,37 @@ class Client(NotebookClient):
         raise RefreshError(f"cell {index + 1} ({first}) {problem}")
 
 
-def execute(notebook: NotebookNode, folder: Path, timeout: int = TIMEOUT) -> None:
+def execute(
+    notebook: NotebookNode, folder: Path, timeout: int = TIMEOUT, claims: Sequence[Block] = ()
+) -> None:
     """Run all cells in a fresh kernel of this Python, in a folder, and keep their outputs.
 
     Raises:
-        RefreshError: a cell or a callback raised, a cell took too long, or the kernel died.
+        RefreshError: a cell or a callback raised, a claim does not hold, a cell took too long, or
+            the kernel died.
     """
     for _, cell in code_cells(notebook):
         cell.outputs, cell.execution_count = [], None
         cell.metadata.pop("execution", None)
-    Client(notebook, folder, timeout, kernel_name=NATIVE_KERNEL_NAME).run(environment())
+    client = Client(
+        notebook, folder, round(time_for(timeout)), claims, kernel_name=NATIVE_KERNEL_NAME
+    )
+    client.run(environment())
 
 
 def environment() -> dict[str, str]:
     """The variables with which a notebook runs whose outputs are stored.
 
-    Driven widgets are for tests; what is stored is what a student sees at first, and all claims
-    must hold.
+    Driven widgets are for tests; what is stored is what a student sees at first, and nothing of the
+    author's own work is read.
     """
     kept = {k: v for k, v in os.environ.items() if k != "COURSE_DRIVE_WIDGETS"}
-    return {**kept, "COURSE_STORE_FIRST_STATE": "1", claims.VARIABLE: "1"}
+    return {**kept, "COURSE_STORE_FIRST_STATE": "1", own_work.TESTS: "1"}
 
 
 def tidy(notebook: NotebookNode) -> None:
     """Make of an executed notebook what is stored."""
     strip_widgets(notebook)
-    strip_claims(notebook)
     merge_streams(notebook)
     fold(notebook)
     normalise_metadata(notebook)
@@ -184,13 +222,6 @@ def strip_widgets(notebook: NotebookNode) -> None:
             cell.metadata.pop("tags", None)
 
 
-def strip_claims(notebook: NotebookNode) -> None:
-    """Cells of claims say nothing to a reader: they speak to the tests."""
-    for _, cell in code_cells(notebook):
-        if CLAIMS_TAG in cell.metadata.get("tags", []):
-            cell.outputs = []
-
-
 def merge_streams(notebook: NotebookNode) -> None:
     """Join pieces of printed text that follow each other: where they part is chance."""
     for _, cell in code_cells(notebook):
@@ -225,7 +256,9 @@ def main(arguments: list[str] | None = None) -> int:
         description="Execute notebooks from top to bottom and store their outputs.",
     )
     parser.add_argument("notebooks", nargs="*", help="such as 02; without it, all of them")
-    parser.add_argument("--timeout", type=int, default=TIMEOUT, help="seconds for one cell")
+    parser.add_argument(
+        "--timeout", type=int, default=TIMEOUT, help="seconds for one cell, at speed 1"
+    )
     options = parser.parse_args(arguments)
     root = find_root()
     folder = root / "notebooks"
@@ -237,7 +270,7 @@ def main(arguments: list[str] | None = None) -> int:
     for path in paths or [folder / path for path in released_notebooks(root)]:
         began = time.monotonic()
         try:
-            changed = refresh(path, options.timeout)
+            changed = refresh(path, options.timeout, read_claims(claims_file(root, path)))
         except RefreshError as error:
             print(f"{path.name} was left as it was: {error}", file=sys.stderr)
             failed += 1

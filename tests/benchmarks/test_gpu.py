@@ -13,6 +13,8 @@ import torch
 from helpers.data.bpe import BPETokenizer
 from helpers.learning.checkpoints import load_model
 
+pytestmark = pytest.mark.nightly
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -41,16 +41,12 @@ def jupyterlab(tmp_path_factory):
         path = home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps(settings))
-    startup = home / "ipython" / "profile_default" / "startup"
-    startup.mkdir(parents=True)
-    shutil.copy(Path(__file__).with_name("short_trainings.py"), startup)
     environment = {
         **os.environ,
         "JUPYTER_CONFIG_DIR": str(home / "config"),
         "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
         "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
         "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
-        "IPYTHONDIR": str(home / "ipython"),
     }
     environment.pop("COURSE_DRIVE_WIDGETS", None)  # here a person moves them
     with socket.socket() as probe:

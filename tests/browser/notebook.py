@@ -13,9 +13,10 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
+from helpers.device import time_for
 from tests.browser.needed import needed
 
-SECONDS = 60  # how long what is awaited may take
+SECONDS = time_for(60)  # how long what is awaited may take
 expect.set_options(timeout=1000 * SECONDS)
 
 KERNEL = "window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel"
@@ -35,7 +36,7 @@ class Notebook:
 
     def __init__(self, page: Page) -> None:
         self.page = page
-        page.wait_for_selector(".jp-NotebookPanel .jp-Cell", timeout=90_000)
+        page.wait_for_selector(".jp-NotebookPanel .jp-Cell", timeout=1000 * time_for(90))
         self.wait_for_kernel()
 
     def wait_for_kernel(self, seconds: float = 120) -> None:
@@ -43,7 +44,7 @@ class Notebook:
         self.page.wait_for_function(
             f"() => {{ const k = {KERNEL};"
             " return k && k.status === 'idle' && k.connectionStatus === 'connected' }",
-            timeout=1000 * seconds,
+            timeout=1000 * time_for(seconds),
             polling=100,  # milliseconds; without it the page is drawn without end
         )
 
@@ -61,7 +62,7 @@ class Notebook:
                 ])""",
                 2 * SECONDS,
             )
-            assert done, f"the kernel was busy for {2 * SECONDS} seconds"
+            assert done, f"the kernel was busy for {2 * SECONDS:.0f} seconds"
 
     def run_all(self, seconds: float = 300) -> None:
         """Run all cells, and wait until they have run; none may have raised."""
@@ -115,6 +116,7 @@ class Notebook:
 
     def _finish(self, function: str, argument: Any, seconds: float) -> None:
         """Call a function of the page, and wait until it and the kernel have come to their end."""
+        seconds = time_for(seconds)
         done = self.page.evaluate(
             f"""async ([argument, seconds]) => await Promise.race([
                 ({function})(argument).then(() => true),
@@ -122,7 +124,7 @@ class Notebook:
             ])""",
             [argument, seconds],
         )
-        assert done, f"the cells did not finish within {seconds} seconds"
+        assert done, f"the cells did not finish within {seconds:.0f} seconds"
 
     def counts(self) -> list[int | None]:
         """The execution counts of the code cells, as the notebook's model has them."""

@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.nightly
 def test_a_sentence_of_ones_own_is_translated_and_an_unknown_word_is_answered(open_notebook):
     notebook = open_notebook("08")
     panel = notebook.run_for("translate_typed,")
@@ -26,6 +27,7 @@ def test_a_head_is_chosen_and_reads_a_text_of_ones_own(open_notebook):
     notebook.shows_no_errors()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "cell"),
     [

@@ -17,8 +17,31 @@ def passage():
     return re.sub("[^A-Z]+", " ", tale.upper()).strip()
 
 
-def test_the_sampler_and_a_round_of_the_guessing_game(open_notebook, passage):
+def test_what_is_folded_a_task_the_sampler_the_game_and_what_moves(open_notebook, passage):
     notebook = open_notebook("02")
+    # A folded cell shows its title alone; an answer shows the first line of what came out.
+    folded = notebook.page.locator(".jp-InputPlaceholder", has_text="Imports")
+    expect(folded.first).to_be_visible()
+    answers = notebook.page.locator(".jp-OutputPlaceholder", has_text="memory 0:")
+    expect(answers.first).to_be_visible()
+
+    # A task left empty says so, and a wrong answer gets its reason.
+    task = "check.next_from_book("
+    notebook.run_for(task)
+    expect(notebook.outputs(task)).to_contain_text("not attempted yet")
+    notebook.write(task, "...", "return book[book.find(context, start)]")
+    expect(notebook.run_cell(task)).to_contain_text("the answer stands after it")
+    notebook.shows_no_errors()
+
+    # The window slides: each step is another picture, and back again the first.
+    steps = notebook.run_for("animate(")
+    picture = steps.locator("img")
+    first = picture.get_attribute("src")
+    notebook.move_slider(steps.locator(".widget-slider"), "ArrowRight", times=2)
+    notebook.wait_until(lambda: picture.get_attribute("src") != first)
+    notebook.move_slider(steps.locator(".widget-slider"), "ArrowLeft", times=2)
+    notebook.wait_until(lambda: picture.get_attribute("src") == first)
+
     # The sampler: another n writes another text, and back again the same.
     sampler = notebook.run_for("explore(")
     text = sampler.locator(".jp-OutputArea-output pre")
@@ -57,31 +80,4 @@ def test_the_sampler_and_a_round_of_the_guessing_game(open_notebook, passage):
         press(symbol)
         expect(cells.nth(0)).to_have_text(str(found))
     expect(game).to_contain_text("The passage is finished")
-    notebook.shows_no_errors()
-
-
-def test_what_is_folded_and_what_moves(open_notebook):
-    notebook = open_notebook("02")
-    # A folded cell shows its title alone; an answer shows the first line of what came out.
-    folded = notebook.page.locator(".jp-InputPlaceholder", has_text="Claims of this section")
-    expect(folded.first).to_be_visible()
-    answers = notebook.page.locator(".jp-OutputPlaceholder", has_text="memory 0:")
-    expect(answers.first).to_be_visible()
-
-    # A task left empty says so, and a wrong answer gets its reason.
-    task = "check.next_from_book("
-    notebook.run_for(task)
-    expect(notebook.outputs(task)).to_contain_text("not attempted yet")
-    notebook.write(task, "...", "return book[book.find(context, start)]")
-    expect(notebook.run_cell(task)).to_contain_text("the answer stands after it")
-    notebook.shows_no_errors()
-
-    # The window slides: each step is another picture, and back again the first.
-    steps = notebook.run_for("animate(")
-    picture = steps.locator("img")
-    first = picture.get_attribute("src")
-    notebook.move_slider(steps.locator(".widget-slider"), "ArrowRight", times=2)
-    notebook.wait_until(lambda: picture.get_attribute("src") != first)
-    notebook.move_slider(steps.locator(".widget-slider"), "ArrowLeft", times=2)
-    notebook.wait_until(lambda: picture.get_attribute("src") == first)
     notebook.shows_no_errors()

@@ -6,13 +6,16 @@ from playwright.sync_api import expect
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.nightly
 def test_the_gradient_is_stepped_back_through_time(open_notebook):
     notebook = open_notebook("05")
     notebook.slide("draw_backward,", times=2)
     notebook.shows_no_errors()
 
 
-def test_the_puzzle_is_played_and_a_sequence_of_ones_own_is_read(open_notebook):
+def test_a_puzzle_a_sequence_of_ones_own_a_stack_and_a_network(
+    open_notebook,
+):
     notebook = open_notebook("06")
     puzzle = notebook.run_for("rule_puzzle(")
     rows = puzzle.locator("table tr")
@@ -26,11 +29,7 @@ def test_the_puzzle_is_played_and_a_sequence_of_ones_own_is_read(open_notebook):
     state = notebook.run_for("explore_state,")
     expect(notebook.enter(state, "([<>])()").locator("img")).to_have_count(1)
     expect(notebook.enter(state, "(x)").locator("pre")).to_contain_text("'x'")
-    notebook.shows_no_errors()
 
-
-def test_a_stack_is_stepped_through_and_a_network_is_asked(open_notebook):
-    notebook = open_notebook("06")
     notebook.slide("read_with_stack,")
 
     game = notebook.run_for("fool_the_network(")
@@ -45,6 +44,7 @@ def test_a_stack_is_stepped_through_and_a_network_is_asked(open_notebook):
     notebook.shows_no_errors()
 
 
+@pytest.mark.nightly
 def test_a_gate_is_opened_and_an_lstm_stepped_through(open_notebook):
     notebook = open_notebook("07")
     notebook.slide("explore_gate,", times=3)

@@ -7,7 +7,6 @@ import torch
 
 from helpers.course import own_work
 from helpers.course.checks import lab04
-from helpers.course.claims import VARIABLE
 from helpers.data.bpe import BPETokenizer
 from helpers.learning import checkpoints
 from helpers.models.gpt import GPT, GPTConfig
@@ -62,14 +61,14 @@ def test_a_local_name_is_not_the_notebooks_variable(tmp_path):
     assert "\nmodel = nn" not in source
 
 
-@pytest.mark.parametrize("variable", [VARIABLE, own_work.MARKING])
+@pytest.mark.parametrize("variable", [own_work.TESTS, own_work.MARKING])
 def test_in_tests_and_marking_nothing_is_kept_for_others(tmp_path, monkeypatch, variable):
     monkeypatch.setattr(own_work, "find_root", lambda: tmp_path)
     answer = cell_of("def rotate(x, start=0):\n    return x\n", tmp_path)["rotate"]
     monkeypatch.setenv(variable, "1")
     own_work.keep(lab04.rotate, answer)
     monkeypatch.delenv(variable)
-    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.delenv(own_work.TESTS, raising=False)
     assert not (tmp_path / "work").exists()
     own_work.keep(lab04.rotate, answer)
     assert (tmp_path / "work" / "own" / "lab04_rotate.py").read_text().startswith("def rotate")
@@ -88,7 +87,7 @@ def small_gpt():
 
 
 def test_a_trained_gpt_is_found_and_else_the_one_that_ships(tmp_path, monkeypatch, capsys):
-    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.delenv(own_work.TESTS, raising=False)
     monkeypatch.setattr(own_work, "find_root", lambda: tmp_path)
     assert own_work.find_gpt() == tmp_path / own_work.SHIPPED_GPT
     model, tokenizer = small_gpt()
@@ -103,7 +102,7 @@ def test_a_trained_gpt_is_found_and_else_the_one_that_ships(tmp_path, monkeypatc
 
 
 def test_where_the_tests_look_on_nothing_of_the_students_is_read_or_written(tmp_path, monkeypatch):
-    monkeypatch.setenv(VARIABLE, "1")
+    monkeypatch.setenv(own_work.TESTS, "1")
     monkeypatch.setattr(own_work, "find_root", lambda: tmp_path)
     own_work.save_gpt(*small_gpt(), {})
     assert list(tmp_path.iterdir()) == []
@@ -113,11 +112,11 @@ def test_where_the_tests_look_on_nothing_of_the_students_is_read_or_written(tmp_
 
 def test_a_file_of_ones_own_lies_in_work_own(tmp_path, monkeypatch):
     monkeypatch.setattr(own_work, "find_root", lambda: tmp_path)
-    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.delenv(own_work.TESTS, raising=False)
     path = own_work.own_file("tokenizer.json")
     assert path == tmp_path / "work" / "own" / "tokenizer.json"
     assert path.parent.is_dir()
-    monkeypatch.setenv(VARIABLE, "1")
+    monkeypatch.setenv(own_work.TESTS, "1")
     supervised = own_work.own_file("tokenizer.json")
     assert supervised.parent.is_dir()
     assert tmp_path not in supervised.parents

@@ -243,6 +243,7 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_weights(text, tmp_pat
 # Several processes
 
 
+@pytest.mark.nightly
 def test_two_processes_train_as_one_with_the_same_whole_batch(text, tmp_path):
     settings = ["--dropout", 0, "--steps", 25, "--accumulate", 2, "--batch", 6]
     assert run(text, tmp_path / "one", *settings) == 0

@@ -68,21 +68,21 @@ def test_the_printed_solution_has_the_form_of_the_blank(number, task):
     assert turn.solution.startswith(head)
 
 
-@pytest.mark.parametrize(("number", "task"), TURNS)
-def test_the_blank_is_not_attempted_and_replaced(number, task, capsys):
-    path = LESSONS[number]
-    blank = turns(path)[task].blank
-    assert [verdict.attempted for verdict in judge(path, task, blank)] == [False] * 3
-    check, answer = handed_over(path, task, blank)
+# What the machinery does is the same for every task: one in each lesson stands for all, and nbval
+# leaves all of them empty.
+SAMPLE = list({number: (number, task) for number, task in reversed(TURNS)}.values())
+
+
+@pytest.mark.parametrize(("number", "task"), SAMPLE)
+def test_a_blank_is_not_attempted_and_a_wrong_answer_told_and_both_are_replaced(
+    number, task, capsys
+):
+    path, turn = LESSONS[number], turns(LESSONS[number])[task]
+    check, answer = handed_over(path, task, turn.blank)
     assert check(answer) is check.fallback
     assert capsys.readouterr().out.startswith(f"○ {task}: not attempted yet.")
-
-
-@pytest.mark.parametrize(("number", "task"), TURNS)
-def test_a_wrong_answer_is_replaced(number, task, capsys):
-    path = LESSONS[number]
     mutant = next(mutant for mutant in answers(number).MUTANTS if mutant.task == task)
-    check, answer = handed_over(path, task, patch(turns(path)[task].solution, mutant))
+    check, answer = handed_over(path, task, patch(turn.solution, mutant))
     assert check(answer) is check.fallback
     said = capsys.readouterr().out
     assert said.startswith(f"✗ {task}: this does not hold: ")
@@ -90,10 +90,9 @@ def test_a_wrong_answer_is_replaced(number, task, capsys):
     assert said.endswith("Later cells use the course's own version.\n")
 
 
-@pytest.mark.parametrize(("number", "task"), TURNS)
+@pytest.mark.parametrize(("number", "task"), SAMPLE[:1])
 def test_an_endless_loop_ends(number, task, capsys):
-    path = LESSONS[number]
-    turn = turns(path)[task]
+    path, turn = LESSONS[number], turns(LESSONS[number])[task]
     body = r"\1while True:\n\1    pass"
     endless = re.sub(r"^( +)\.\.\.$", body, turn.blank, count=1, flags=re.MULTILINE)
     assert endless != turn.blank

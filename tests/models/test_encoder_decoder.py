@@ -106,7 +106,7 @@ def test_step_by_step_equals_at_once():
     assert_close(torch.stack(found, 1), wanted, atol=1e-6, rtol=1e-5)
 
 
-@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("shared", [False, pytest.param(True, marks=pytest.mark.nightly)])
 def test_it_learns_to_turn_a_text_round(shared):
     net, random = model(shared=shared), torch.Generator().manual_seed(0)
 

@@ -1,75 +1,79 @@
-"""Claims are awake in ``make test``: a false one fails its notebook, and one that sleeps, too."""
+"""A false claim fails its notebook, in its own words; so does one that was not checked."""
 
 import os
 import re
 import shutil
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import nbformat
 import pytest
 from nbformat import v4
 
-from helpers.course.claims import CHECKED, VARIABLE
-from staff.notebooks.folding import CLAIMS_TAG
-from tests.notebooks.claims_run import SleepingClaims, watch_claims
+from helpers.course.workspace import released_notebooks
+from staff.notebooks.claims import FOLDER, claims_file, read_claims
+from staff.notebooks.refresh import RefreshError, refresh
+from tests.conftest import ROOT
+from tests.notebooks.claims_run import WHOLE
 
-IMPORT = "from helpers.course.claims import claims_are_checked"
-GOOD = "if claims_are_checked():\n    assert 1 < 2"
-FALSE = "if claims_are_checked():\n    assert 1 > 2, 'one is less'"
-UNASKED = "if False and claims_are_checked():\n    assert 1 > 2"
-OVERRIDDEN = "claims_are_checked = lambda: False\nif claims_are_checked():\n    assert 1 > 2"
-NOTEBOOKS = {
-    "good": (GOOD, "PASSED"),
-    "false": (FALSE, "FAILED"),
-    "unasked": (UNASKED, "FAILED"),
-    "overridden": (OVERRIDDEN, "FAILED"),
+LESSONS = [ROOT / "notebooks" / p for p in released_notebooks(ROOT) if p.parent.name != "labs"]
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_every_block_names_a_cell_of_its_notebook(path):
+    cells = nbformat.read(path, as_version=4).cells
+    ids = [cell.id for cell in cells if cell.cell_type == "code"]
+    named = [block.cell for block in read_claims(claims_file(ROOT, path))]
+    assert named
+    assert [name for name in named if name not in ids] == []
+    assert [ids.index(name) for name in named] == sorted(map(ids.index, named))
+
+
+def test_every_file_of_claims_belongs_to_a_notebook():
+    named = {claims_file(ROOT, path) for path in LESSONS}
+    assert named == set((ROOT / FOLDER).glob("*.py"))
+
+
+HEAD = '"""What notebook 01 claims."""\n\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("assert x\n\n# %% a\nassert y\n", "asserts above its first"),
+        ("# %% a\nx = 1\n", "block of a has no assert that surely runs"),
+        ("# %% a\nif x:\n    assert y\n", "block of a has no assert that surely runs"),
+        ("# %% a\ndef f():\n    assert y\n", "block of a has no assert that surely runs"),
+        ("# %% a trained\nassert y\n\n# %% b\n", "block of b has no assert that surely runs"),
+    ],
+)
+def test_what_is_no_file_of_claims(tmp_path, text, words):
+    path = tmp_path / "notebook01.py"
+    path.write_text(HEAD + text)
+    with pytest.raises(ValueError, match=words):
+        read_claims(path)
+
+
+def test_blocks_are_read_with_their_lines(tmp_path):
+    path = tmp_path / "notebook01.py"
+    path.write_text(HEAD + "# %% a\nfor x in y:\n    assert x\n\n# %% b trained\nassert z\n")
+    first, second = read_claims(path)
+    assert (first.cell, first.trained, first.line) == ("a", False, 4)
+    assert first.source == "for x in y:\n    assert x\n"
+    assert (second.cell, second.trained, second.line) == ("b", True, 8)
+    assert read_claims(tmp_path / "none.py") == []
+
+
+CELLS = {"set": "import torch\n\nx = 1\ntorch.manual_seed(3)", "drawn": "y = torch.rand(1)"}
+GOOD = "# %% set\nassert x == 1\nx, z = 2, torch.rand(5)\n\n# %% drawn\nassert y < 1\n"
+FALSE = "# %% set\nw = x\nassert w == 1\n\n# %% drawn\nassert y < 0, 'too large'\n"
+UNKNOWN = "# %% drawn\nassert unknown\n"
+TRAINED = "# %% drawn trained\nassert y < 0\n"
+NOTEBOOKS = {"00": GOOD, "01": FALSE, "02": UNKNOWN, "03": TRAINED}
+FALLS = {
+    "01": "tests/claims/notebook01.py:8: assert y < 0, 'too large' (AssertionError: too large)",
+    "02": "tests/claims/notebook02.py:4: assert unknown (NameError: name 'unknown' is not defined)",
 }
-
-
-def test_they_are_awake_in_this_very_run():
-    assert os.environ[VARIABLE] == "1"
-
-
-class Item:
-    """A cell as nbval collects it, which prints some words when it is run."""
-
-    nodeid = "a.ipynb::Cell 1"
-
-    def __init__(self, *printed, tags=(CLAIMS_TAG,)):
-        self.printed, self.ran = printed, 0
-        self.cell = v4.new_code_cell(GOOD, metadata={"tags": list(tags)})
-
-    def runtest(self):
-        self.ran += 1
-        outputs = [v4.new_output("stream", text=text) for text in self.printed]
-        self.test_outputs = [*outputs, v4.new_output("display_data", data={"text/plain": "x"})]
-
-
-@pytest.mark.parametrize("printed", [[CHECKED], ["before\n", f"{CHECKED}\n", "after"]])
-def test_a_cell_that_checks_its_claims_passes(printed):
-    item = Item(*printed)
-    watch_claims([item])
-    item.runtest()
-    assert item.ran == 1
-
-
-@pytest.mark.parametrize("printed", [[], ["other words"]])
-def test_a_cell_that_does_not_fails(printed):
-    item = Item(*printed)
-    watch_claims([item])
-    with pytest.raises(SleepingClaims, match=r"a\.ipynb::Cell 1: the claims of this cell were not"):
-        item.runtest()
-    assert item.ran == 1
-
-
-def test_other_tests_are_left_alone():
-    untagged, unit = Item(tags=["folded"]), SimpleNamespace(runtest=lambda: "ran")
-    watch_claims([untagged, unit])
-    untagged.runtest()
-    assert untagged.ran == 1
-    assert unit.runtest() == "ran"
 
 
 def recipe(root):
@@ -83,45 +87,88 @@ def recipe(root):
 
 
 @pytest.fixture(scope="module")
-def course(root, tmp_path_factory):
-    """A course with the hook of this one, one small test, and four notebooks with a claim each."""
+def course(tmp_path_factory):
+    """A course with this one's conftest, one small test, and four notebooks with their claims."""
     folder = tmp_path_factory.mktemp("course")
-    for path in ("pyproject.toml", "tests/conftest.py", "tests/notebooks/claims_run.py"):
+    kept = ("pyproject.toml", "tests/conftest.py")
+    for path in (*kept, "tests/notebooks/claims_run.py", "tests/notebooks/short_trainings.py"):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(root / path, folder / path)
+        shutil.copy(ROOT / path, folder / path)
     (folder / "tests/test_small.py").write_text("def test_small():\n    assert True\n")
-    (folder / "notebooks").mkdir()
-    for name, (source, _) in NOTEBOOKS.items():
-        claim = v4.new_code_cell(source, metadata={"tags": [CLAIMS_TAG]})
-        notebook = v4.new_notebook(cells=[v4.new_code_cell(IMPORT), claim])
+    for name in ("notebooks", FOLDER):
+        (folder / name).mkdir()
+    for number, claims in NOTEBOOKS.items():
+        cells = [v4.new_code_cell(source, id=name) for name, source in CELLS.items()]
+        notebook = v4.new_notebook(cells=cells)
         notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
-        nbformat.write(notebook, folder / "notebooks" / f"{name}.ipynb")
+        nbformat.write(notebook, folder / "notebooks" / f"{number}_a.ipynb")
+        (folder / FOLDER / f"notebook{number}.py").write_text(HEAD + claims)
     return folder
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("way", ["as make test does", "as CONTRIBUTING says"])
-def test_pytest_checks_the_claims_of_notebooks(root, course, way):
-    arguments = recipe(root)
-    assert arguments[-4:-2] == ["tests", "notebooks"]
-    if way == "as CONTRIBUTING says":  # a folder of tests as well as notebooks, and no workers
-        arguments = ["--nbval-lax", "--nbval-current-env", "tests/test_small.py"]
-        arguments += [f"notebooks/{name}.ipynb" for name in NOTEBOOKS]
-    # Neither the variable nor anything else of this run is handed on.
+def pytest_run(course, arguments, **variables):
+    # Neither a variable nor anything else of this run is handed on.
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "COURSE_"))}
     run = subprocess.run(
         [sys.executable, "-m", "pytest", *arguments, "-rA", "--color=no", "-p", "no:cacheprovider"],
-        env={**kept, "PYTHONPATH": str(root)},
+        env={**kept, "PYTHONPATH": str(ROOT), **variables},
         cwd=course,
         capture_output=True,
         text=True,
     )
-    found = re.findall(r"^(PASSED|FAILED) notebooks/(\w+)\.ipynb::Cell 1\b", run.stdout, re.M)
-    assert {name: verdict for verdict, name in found} == {
-        name: verdict for name, (_, verdict) in NOTEBOOKS.items()
-    }, run.stdout
-    assert re.search(r"^=+ 3 failed, 6 passed", run.stdout, re.M), run.stdout
-    assert "one is less" in run.stdout
-    for name in ("unasked", "overridden"):
-        words = rf"notebooks/{name}\.ipynb::Cell 1: the claims of this cell were not checked"
-        assert re.search(words, run.stdout), run.stdout
+    return run.stdout
+
+
+@pytest.mark.slow
+def test_make_test_checks_the_claims_that_are_exact(root, course):
+    arguments = recipe(root)
+    assert arguments[-4:-2] == ["tests", "notebooks"]
+    said = pytest_run(course, arguments)
+    found = re.findall(r"^FAILED notebooks/(\w\w)_a\.ipynb::Cell 1\b", said, re.M)
+    assert sorted(found) == ["01", "02"], said
+    assert re.search(r"^=+ 2 failed, 7 passed", said, re.M), said
+    for words in FALLS.values():
+        assert words in said, said
+
+
+@pytest.mark.slow
+def test_where_trainings_are_whole_their_claims_are_checked(course):
+    # A folder of tests as well as a notebook, and no workers, as CONTRIBUTING says.
+    arguments = ["--nbval-lax", "--nbval-current-env", "tests", "notebooks/03_a.ipynb"]
+    said = pytest_run(course, arguments, **{WHOLE: "1"})
+    assert "tests/claims/notebook03.py:4: assert y < 0 (AssertionError)" in said, said
+    assert re.search(r"^=+ 1 failed, 2 passed", said, re.M), said
+
+
+@pytest.mark.parametrize("number", NOTEBOOKS)
+def test_refreshing_checks_all_claims(course, number):
+    path = course / "notebooks" / f"{number}_a.ipynb"
+    claims = read_claims(course / FOLDER / f"notebook{number}.py")
+    before = path.read_bytes()
+    if number == "00":
+        assert refresh(path, claims=claims)
+        cells = nbformat.read(path, as_version=4).cells
+        assert [cell.execution_count for cell in cells] == [1, 2]
+        path.write_bytes(before)
+        return
+    words = "03.py:4: assert y < 0" if number == "03" else FALLS[number]
+    with pytest.raises(RefreshError, match=re.escape(words)):
+        refresh(path, claims=claims)
+    assert path.read_bytes() == before
+
+
+def test_claims_leave_neither_names_nor_random_numbers(course):
+    path = course / "notebooks" / "00_a.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells.append(v4.new_code_cell("print(x, 'z' in globals(), torch.rand(1).item())"))
+    target = course / "notebooks" / "09_b.ipynb"
+    try:
+        said = []
+        for claims in ([], read_claims(course / FOLDER / "notebook00.py")):
+            nbformat.write(notebook, target)
+            refresh(target, claims=claims)
+            said.append(nbformat.read(target, as_version=4).cells[-1].outputs[0].text)
+    finally:
+        target.unlink()
+    assert said[0] == said[1]
+    assert said[0].startswith("1 False 0.")

@@ -17,6 +17,7 @@ from torch import Tensor
 from helpers.course.checks.comparing import Slips, differs, known_slip, same, snapshot
 from helpers.course.checks.describing import describe, describe_call
 from helpers.course.checks.watching import TooLong, time_limit, where
+from helpers.device import time_for
 
 LEFT_ALONE = "it leaves its input as it is"
 NOTHING = (
@@ -30,7 +31,7 @@ FORM = (
 TYPE = "It is of another type than the docstring asks for: compare yours with what is expected."
 TENSOR = "A tensor of PyTorch is asked for: no list, no array, no plain number."
 DECIMALS = 6e-4  # how far a number on paper, rounded to three decimals, may be off
-TIME_LIMIT = 20.0  # seconds a call may take
+TIME_LIMIT = 20.0  # seconds a call may take on a machine of speed 1 (helpers/device.py)
 
 
 @dataclass(eq=False)
@@ -81,7 +82,7 @@ class Trial:
 
         Args:
             given: the input in words; left out, the arguments are described.
-            seconds: how long it may take.
+            seconds: how long it may take on a machine of speed 1; a slower one gets more.
             hint: where an error is likely, what to think about.
 
         Raises:
@@ -97,6 +98,7 @@ class Trial:
         """As ``call``, for something that the answer made: an object's method, a closure."""
         given = given or describe_call(arguments, named)
         kept, gradients = snapshot((arguments, named)), torch.is_grad_enabled()
+        seconds = time_for(seconds)
         try:
             with time_limit(seconds):
                 value = self.value = function(*arguments, **named)
@@ -104,7 +106,7 @@ class Trial:
             raise NotAttempted from error
         except TooLong as error:
             raise Complaint(
-                f"it comes to an end within {seconds:g} s",
+                f"it comes to an end within {seconds:.3g} s",
                 "Look for a loop whose condition never becomes false, or one loop too many.",
                 given,
                 "still running",

@@ -16,6 +16,8 @@ from staff.authoring.labs import lab_sources
 from tests.labs.handed_in import with_predictions
 from tests.labs.mutation import run_cells
 
+pytestmark = pytest.mark.marking
+
 TASKS = lab01.lab.tasks
 SOURCE = lab_sources(find_root())["lab01"]
 

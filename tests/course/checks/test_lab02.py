@@ -37,6 +37,8 @@ from staff.authoring.labs import lab_sources
 from tests.labs.handed_in import with_predictions
 from tests.labs.mutation import run_cells
 
+pytestmark = pytest.mark.marking
+
 SOURCE = lab_sources(find_root())["lab02"]
 corpus = corpora.lantern_bay()
 TRAIN, NEW = corpus.train[:40_000], corpus.validation[:5_000]

@@ -15,6 +15,8 @@ from helpers.models.encoder import SpanReader
 from staff.authoring.labs import lab_sources
 from tests.labs.mutation import run_cells
 
+pytestmark = pytest.mark.marking
+
 TASKS = lab06.lab.tasks
 SOURCE = lab_sources(find_root())["lab06"]
 

@@ -17,6 +17,7 @@ from nbformat import v4
 
 pytest.importorskip("nbgrader", reason="marking needs nbgrader")
 
+from helpers.device import SPEED
 from staff.authoring.cells import read_notebook
 from staff.authoring.student_version import student_version, with_seeds
 from staff.marking import marking as module
@@ -25,6 +26,8 @@ from staff.marking.limits import Limits
 from staff.marking.marking import Marking, main
 from staff.marking.sandbox import NoSandbox
 from staff.marking.submissions import read_submission
+
+pytestmark = pytest.mark.marking
 
 ROOT = Path(__file__).resolve().parents[3]
 BOXED = shutil.which("bwrap") is not None
@@ -212,7 +215,9 @@ def temporary(tmp_path_factory):
     OTHERS.update(psutil.Process().children(recursive=True))
     kept, folder = tempfile.tempdir, tempfile.mkdtemp(prefix="m-")
     tempfile.tempdir = folder
-    yield Path(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(SPEED, "1")  # the seconds of these limits are those that are waited for
+        yield Path(folder)
     tempfile.tempdir = kept
     shutil.rmtree(folder)
 

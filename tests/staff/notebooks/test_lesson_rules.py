@@ -23,7 +23,6 @@ answer = 2
 tolerance = 0
 hint = "Count again."
 """
-CLAIMS = "# @title Claims\nif claims_are_checked():\n    assert x == 1"
 
 
 def code(source, *outputs, tags=(), **hidden):
@@ -70,10 +69,6 @@ def prediction(name):
     return [markdown("How many?"), code(f"{name} = ...", tags=["prediction"]), compared]
 
 
-def claims(source=CLAIMS):
-    return code(source, tags=["claims"], source_hidden=True)
-
-
 @pytest.fixture(autouse=True)
 def _quizzes(tmp_path, monkeypatch):
     """The quizzes of one notebook, 99."""
@@ -93,7 +88,6 @@ def lesson():
         code("explore(f, n=slider(1, 1, 3))", said(f"*{RUN_ME}*"), printed("1")),
         code('quiz("one")', said("How many?")),
         code('quiz("two")', said("And now?")),
-        claims(),
     ]
 
 
@@ -241,65 +235,10 @@ def test_a_prediction_with_which_nothing_is_compared():
 # --- claims ---
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        CLAIMS,
-        "if claims_are_checked():\n    y = 2\n    for x in (1, 2):\n        assert x < 3",
-        "if claims.claims_are_checked():\n    with quietly():\n        assert x",
-    ],
-)
-def test_claims(source):
-    assert rules.claims_complaints(notebook(claims(source))) == []
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "if claims_are_checked():\n    assert x\nelse:\n    print(x)",
-        "if claims_are_checked():\n    assert x\nelif x:\n    y = 1",
-        "if False and claims_are_checked():\n    assert x",
-        "if not claims_are_checked():\n    assert x",
-        "if claims_are_checked:\n    assert x",
-        "if True:\n    assert x",
-        "assert x",
-        "x = 1\nif claims_are_checked():\n    assert x",
-        "claims_are_checked()\nassert x",
-        "if claims_are_checked():\n    assert x\ny = 1",
-        "",
-        "%magic",
-    ],
-)
-def test_a_cell_of_claims_that_does_more_or_asks_nobody(source):
-    found = complaint(rules.claims_complaints, claims(source))
-    assert found == "cell 1 is not one 'if claims_are_checked():' and nothing else"
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "def f():\n        assert x",
-        "class A:\n        assert x",
-        "if y:\n        assert x",
-        "while y:\n        assert x",
-        "try:\n        assert x\n    except AssertionError:\n        pass",
-        "f = lambda: x",
-        "pass",
-    ],
-)
-def test_claims_without_an_assert_that_surely_runs(body):
-    found = complaint(rules.claims_complaints, claims(f"if claims_are_checked():\n    {body}"))
-    assert found == "cell 1 claims nothing: it has no assert that surely runs"
-
-
-@pytest.mark.parametrize("source", ["assert x", "def f(x):\n    assert x", CLAIMS])
+@pytest.mark.parametrize("source", ["assert x", "def f(x):\n    assert x"])
 def test_claims_before_the_student_s_eyes(source):
-    found = complaint(rules.claims_complaints, claims(), code(source))
-    assert found == "cell 2 asserts before the student's eyes: tag it 'claims'"
-
-
-def test_no_claims_at_all():
-    assert complaint(rules.claims_complaints, code("x = 1")) == "no cell is tagged 'claims'"
+    found = complaint(rules.claims_complaints, code("x = 1"), code(source))
+    assert found == "cell 2 asserts before the student's eyes: claims stand in tests/claims"
 
 
 # --- quizzes ---
@@ -372,8 +311,6 @@ def test_what_is_folded_as_it_should_be(cell):
         (code(lines(16), tags=["your-turn"]), "cell 2 shows 16 lines"),
         (code(lines(2), tags=["folded"], source_hidden=True), "does not begin with '# @title '"),
         (code("# @title A", tags=["folded"]), "cell 2 is not folded yet: 'make refresh' does it"),
-        (code(lines(2), tags=["claims"], source_hidden=True), "does not begin with '# @title '"),
-        (code("# @title A", tags=["claims"]), "cell 2 is not folded yet"),
         (code("x", tags=["answer"]), "cell 2 shows its answer at once: 'make refresh' hides it"),
         (
             code(

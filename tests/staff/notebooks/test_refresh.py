@@ -6,7 +6,8 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from helpers.course.claims import VARIABLE
+from helpers.course.own_work import TESTS
+from helpers.device import SPEED
 from helpers.display.widgets import FIRST_STATE
 from staff.notebooks import refresh as module
 from staff.notebooks.notebook_rules import WIDGET_VIEW
@@ -16,7 +17,6 @@ from staff.notebooks.refresh import (
     environment,
     normalise_metadata,
     refresh,
-    strip_claims,
     strip_widgets,
 )
 
@@ -94,7 +94,8 @@ def test_an_output_widget_sends_nothing_to_the_kernel():
     assert widget.outputs == executor.raised == []
 
 
-def test_a_cell_that_takes_too_long(tmp_path):
+def test_a_cell_that_takes_too_long(tmp_path, monkeypatch):
+    monkeypatch.setenv(SPEED, "1")
     path = write(tmp_path / "a.ipynb", "import time\n\ntime.sleep(60)")
     with pytest.raises(RefreshError, match=r"cell 2 \(import time\) took more than 1 seconds"):
         refresh(path, timeout=1)
@@ -106,39 +107,10 @@ def test_a_kernel_that_dies(tmp_path):
         refresh(path)
 
 
-def tagged(path, number, *tags):
-    """Tag a cell of a file."""
-    notebook = nbformat.read(path, as_version=4)
-    notebook.cells[number].metadata["tags"] = list(tags)
-    nbformat.write(notebook, path)
-    return path
-
-
-ASKING = "from helpers.course.claims import claims_are_checked\n\nprint(claims_are_checked())"
-
-
 @pytest.fixture
 def _with_helpers(monkeypatch, root):
     """The kernel finds this course's package, wherever the notebook lies."""
     monkeypatch.setenv("PYTHONPATH", str(root))
-
-
-@pytest.mark.usefixtures("_with_helpers")
-def test_claims_are_checked_and_say_nothing_to_a_reader(tmp_path, monkeypatch):
-    monkeypatch.delenv(VARIABLE)
-    claim = "# @title Claims\nif claims_are_checked():\n    assert 6 * 7 == {}"
-    path = tagged(write(tmp_path / "a.ipynb", ASKING, claim.format(42)), 2, "claims")
-    assert refresh(path)
-    asked, claimed = nbformat.read(path, as_version=4).cells[1:]
-    assert asked.outputs[0].text.endswith("True\n")
-    assert claimed.outputs == []
-    hidden = {"jupyter": {"source_hidden": True}, "cellView": "form"}
-    assert claimed.metadata == {"tags": ["claims"], **hidden}
-    tagged(write(path, ASKING, claim.format(43)), 2, "claims")
-    text = path.read_bytes()
-    with pytest.raises(RefreshError, match=r"cell 3 \(# @title Claims\) raised AssertionError"):
-        refresh(path)
-    assert path.read_bytes() == text
 
 
 @pytest.mark.usefixtures("_with_helpers")
@@ -162,9 +134,9 @@ def test_what_a_widget_shows_at_first_is_stored(tmp_path):
 def test_the_environment_of_what_is_stored(monkeypatch):
     monkeypatch.setenv("COURSE_DRIVE_WIDGETS", "1")
     monkeypatch.setenv("COURSE_OTHER", "2")
-    monkeypatch.delenv(VARIABLE)
+    monkeypatch.delenv(TESTS)
     found = {k: v for k, v in environment().items() if k.startswith("COURSE_")}
-    assert found == {VARIABLE: "1", "COURSE_STORE_FIRST_STATE": "1", "COURSE_OTHER": "2"}
+    assert found == {TESTS: "1", "COURSE_STORE_FIRST_STATE": "1", "COURSE_OTHER": "2"}
 
 
 def bundle(**data):
@@ -218,18 +190,6 @@ def test_first_states_become_outputs_of_their_own():
     assert kept == [[words, *first, None], first, [words], first]
     tags = [cell.metadata.get("tags") for cell in notebook.cells]
     assert tags == [None, None, None, ["widget"]]  # the last one lost its slider all the same
-
-
-def test_strip_claims():
-    printed = v4.new_output("stream", text="The claims of this cell are checked.\n")
-    cells = [
-        v4.new_code_cell("a", outputs=[printed], metadata={"tags": ["x", "claims"]}),
-        v4.new_code_cell("b", outputs=[printed], metadata={"tags": ["x"]}),
-        v4.new_markdown_cell("c"),
-    ]
-    notebook = v4.new_notebook(cells=cells)
-    strip_claims(notebook)
-    assert [cell.get("outputs") for cell in notebook.cells] == [[], [printed], None]
 
 
 def test_normalised_metadata_is_valid():

@@ -1,0 +1,63 @@
+"""Run by the kernels of the tests when they start: what is trained is trained for a few steps only.
+
+Most tests of a notebook are about whether its cells run, not about what a model has learned in
+them. So ``Training`` ends after a few steps, and so does a loop of the notebook's own that takes
+steps with an optimizer. ``make test-machines`` and ``make refresh`` train as the notebooks say.
+"""
+
+
+def _shorten_trainings(shell, most):
+    # All names stand in here: those of this file are the notebook's, which may take them.
+    import ast
+    import builtins
+    import itertools
+    import sys
+
+    def steps(node):
+        """Whether code, but for the loops and functions in it, takes a step of a training."""
+        if isinstance(node, ast.Call):
+            name = getattr(node.func, "id", "")
+            if getattr(node.func, "attr", "") == "step" and not node.args:  # an optimizer's
+                return True
+            if name in ("train_step", "training_step", "step_without"):  # those of 00 and 13
+                return True
+        inner = (ast.For, ast.ListComp, ast.FunctionDef)
+        return any(steps(n) for n in ast.iter_child_nodes(node) if not isinstance(n, inner))
+
+    class FewerSteps(ast.NodeTransformer):
+        def visit_For(self, node):
+            self.generic_visit(node)
+            if any(map(steps, node.body)):
+                self.shorten(node)
+            return node
+
+        def visit_ListComp(self, node):
+            self.generic_visit(node)
+            if steps(node.elt):
+                self.shorten(node.generators[0])
+            return node
+
+        def shorten(self, loop):
+            call = ast.Call(ast.Name("__few_steps__", ast.Load()), [loop.iter], [])
+            loop.iter = ast.fix_missing_locations(ast.copy_location(call, loop.iter))
+
+    builtins.__few_steps__ = lambda iterable: itertools.islice(iterable, most)
+
+    def after_a_cell(*_):
+        """Change ``Training`` once a cell has imported it."""
+        module = sys.modules.get("helpers.learning.training")
+        if module is None or hasattr(module.Training, "as_written"):
+            return
+        as_written = module.Training.__init__
+
+        def init(self, *arguments, **named):
+            as_written(self, *arguments, **named)
+            self.steps = min(self.steps, most)
+
+        module.Training.__init__, module.Training.as_written = init, as_written
+
+    shell.ast_transformers.append(FewerSteps())
+    shell.events.register("post_run_cell", after_a_cell)
+
+
+_shorten_trainings(get_ipython(), 4)  # noqa: F821
