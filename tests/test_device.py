@@ -135,3 +135,58 @@ def test_the_processor_is_named_and_what_it_has(monkeypatch, tmp_path):
     monkeypatch.setattr("platform.processor", lambda: "")
     monkeypatch.setattr("platform.machine", lambda: "arm64")
     assert processor() == f"arm64 ({capability})"
+
+
+# --- The speed of a machine
+
+
+@pytest.fixture
+def unsaid(monkeypatch):
+    """Nobody says how fast this machine is, and nobody has measured it."""
+    monkeypatch.delenv(devices.SPEED, raising=False)
+    devices._measured_speed.cache_clear()
+    yield
+    devices._measured_speed.cache_clear()
+
+
+@pytest.mark.usefixtures("unsaid")
+def test_the_speed_is_measured_once_and_quickly(monkeypatch):
+    began = time.perf_counter()
+    found = devices.speed()
+    assert 0.001 < found < 100
+    assert time.perf_counter() - began < 10 * 0.3  # on a busy machine
+    monkeypatch.setattr(time, "perf_counter", lambda: pytest.fail("it is measured again"))
+    assert devices.speed() == found
+
+
+@pytest.mark.usefixtures("unsaid")
+@pytest.mark.parametrize("clock", [lambda: 1.0, iter(range(10**9)).__next__])
+def test_a_clock_of_no_use(monkeypatch, clock):
+    """One that stands still, and one that counts in whole seconds."""
+    monkeypatch.setattr(time, "perf_counter", clock)
+    assert 0 < devices.speed() <= 0.2
+
+
+def test_the_speed_can_be_said(monkeypatch):
+    monkeypatch.setenv(devices.SPEED, "0.25")
+    assert devices.speed() == 0.25
+    for wrong in ("fast", "0", "-1", "nan", "inf"):
+        monkeypatch.setenv(devices.SPEED, wrong)
+        with pytest.raises(ValueError, match=r"COURSE_SPEED is .*; expected a positive number"):
+            devices.speed()
+
+
+@pytest.mark.parametrize(
+    ("speed", "seconds"), [("1", 20), ("4", 20), ("0.5", 40), ("0.2", 100), ("0.001", 400)]
+)
+def test_a_slow_machine_gets_more_time(monkeypatch, speed, seconds):
+    monkeypatch.setenv(devices.SPEED, speed)
+    assert devices.time_for(20) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    ("speed", "steps"), [("10", 800), ("1", 800), ("0.4", 450), ("0.2", 200), ("0.01", 150)]
+)
+def test_steps_follow_the_machine_within_bounds(monkeypatch, speed, steps):
+    monkeypatch.setenv(devices.SPEED, speed)
+    assert devices.steps_within(120, 10, 150, 800) == steps

@@ -11,6 +11,8 @@ from typing import Any
 
 import torch
 
+from helpers.device import mixed_precision, steps_within
+
 # A batch is that of all processes together. ``benchmarks/reader_gpt.py`` is the study behind it.
 _TABLE = (
     # option, what it is, and its value in the presets tiny (for tests), laptop, laptop_long,
@@ -37,6 +39,31 @@ PRESETS: dict[str, dict[str, Any]] = {
     name: {row[0]: row[column] for row in _TABLE}
     for column, name in enumerate(("tiny", "laptop", "laptop_long", "t4", "gpu"), start=2)
 }
+
+
+# Steps of the preset laptop that a machine of speed 1 makes in a second, by their precision.
+_PER_SECOND = {"float32": 4.2, "bfloat16": 9.4}
+LEAST_STEPS = 150  # fewer do not show what the notebook on training is about
+
+
+def in_time(name: str, device: torch.device, seconds: float = 120.0) -> dict[str, Any]:
+    """A preset whose steps fit into about so many seconds on this machine.
+
+    That concerns the preset "laptop" on a CPU: it makes its own number of steps where there is time
+    for them, and at least 150. The schedule of the rate follows the number of steps. Any other
+    preset is as the table says.
+
+    Args:
+        name: of the preset.
+        device: where it will run.
+        seconds: for the training, without the validations in between.
+    """
+    preset = dict(PRESETS[name])
+    if name == "laptop" and device.type == "cpu":
+        per_second = _PER_SECOND[mixed_precision(device)]
+        preset["steps"] = steps_within(seconds, per_second, LEAST_STEPS, preset["steps"])
+        preset["warmup"] = min(preset["warmup"], preset["steps"] // 10)
+    return preset
 
 
 def preset_for(device: torch.device) -> str:

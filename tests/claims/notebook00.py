@@ -68,8 +68,6 @@ assert memory_hits == sorted(memory_hits) and 0 < gpt_hits - memory_hits[4] < 17
 assert worst == "0.001" and min(ends, key=ends.get) == "0.03" and ends["0.001"] > uniform
 assert ends["0.001"] < first_loss - 0.3 and max(r.loss for r in runs["10"]) > 2 * first_loss
 assert train(10, 3)[0].weight.softmax(-1).max(1).values.median() > 0.9
-
-# %% c129
 assert row_of["e"] <= row_of["k"] and shares["e"] > 5 * shares["k"] and 5 < row_of["z"] < 15
 usual = [k for k, letter in enumerate(LETTERS) if shares[letter] > 0.01]
 ranks = [x.argsort().argsort() for x in (pairs.sum(1)[usual], way[usual])]

@@ -89,6 +89,7 @@ assert word_cost["frequency"][0] < word_cost["continuation"][0]
 assert all(gain - error > 0 for gain, error in gains.values())
 found = [gain for gain, _ in gains.values()]
 assert found == sorted(found) and round(found[0], 2) == 0.07 and round(found[-1], 2) == 0.18
+gaps = [r - average for r, average in zip(there, averages)]
 measured, plain, three_of = np.array([gaps, taken([y] * 3), taken(three)])
 assert all(abs(three_of - measured) < 0.25) and all(plain[1:] < measured[1:] - 0.25)
 assert abs(plain[0] - three_of[0]) < 0.02

@@ -182,8 +182,6 @@ assert all(n < 12 for n, _, _ in results.values()) and len(bits[256]) == 24
 assert results[256][0] > results[2048][0] and told["are worse"] == [256, 512, full.vocab_size]
 middle = {1024, 1536, 2048, 3072, 4096} - {chosen, *alike}
 assert middle == {2048} and -0.004 < differences[2048][0] < 0
-
-# %% c153
 single = GPT2_PATTERN.replace(r" ?\p{N}+", r"\p{N}")
 by_digits = BPETokenizer.train(docs.train, 2048, pattern=single)
 sums = "1948, 3.14159, 2026-11-20, 65536, 0.0001"

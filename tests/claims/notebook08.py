@@ -69,6 +69,7 @@ for scores, reference in ((mine, theirs), (dot_scores(ss, hs), DotProductAttenti
 
 # %% c076
 from helpers.models.recurrent import Recurrent
+from helpers.models.recurrent_cells import GRUCell
 from helpers.models.seq2seq import AdditiveSeq2Seq, DotProductSeq2Seq
 
 by_name = shares_of
@@ -142,8 +143,6 @@ runs_of = networks("error rate")
 for score in ("additive", "dot"):
     for side in ("into the GRU", "output only"):
         assert max(runs_of[score, "after", side]) < min(runs_of[score, "before", side])
-
-# %% c115
 inside_closed = [part for part, _ in closed.values()]
 assert max(inside_closed) < 40 and sum(part < -20 for part in inside_closed) == 2
 assert all(part > 0 for (score, *_), (part, _) in closed.items() if score == "dot")

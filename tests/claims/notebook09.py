@@ -33,8 +33,6 @@ v5, g5 = torch.randn(5, 3, dtype=torch.double), torch.randn(3, dtype=torch.doubl
 a5 = s.softmax(0)
 (gradient,) = torch.autograd.grad(g5 @ (a5 @ v5), s)
 assert torch.allclose(gradient, a5 * ((v5 - a5 @ v5) @ g5))
-
-# %% c048
 shuffle = torch.tensor([2, 1, 0])
 O_here, O_there = (scaled_attention(x @ W_Q, x @ W_K, x @ W_V) for x in (X, X[shuffle]))
 assert torch.allclose(O_there, O_here[shuffle]) and torch.allclose(O_there[1], O_here[1])

@@ -143,8 +143,6 @@ assert len(rope_tales) == 3 and (rope_tales[:, 2] < rope_tales[:, 0] + 0.1).all(
 assert (rope_tales[:, 1] > rope_tales[:, 0] + 1).all()
 assert (sin_tales[:, 2] > sin_tales[:, 0] + 0.3).all()
 assert torch.equal(window_mask(9, 9), causal_mask(9))
-
-# %% c128
 assert 0.28 < on_eight["sinusoidal"][0] < 0.4 and on_eight["RoPE"][0] < 0.15
 assert on_eight["RoPE"][1] > 0.9 and on_eight["sinusoidal"][1] < 0.5
 early, late, other, _ = at_two["sinusoidal"]
@@ -166,6 +164,7 @@ for width, loss in zip((2, 3, 4), start, strict=True):
 assert harmless < 0.3 and as_needed > 1.5
 assert added[0] < 0.05 and added[1] > 0.05 and added[4] > added[1] + 0.2
 assert added[32] > added[4] + 0.5
+inside_64 = {s: np.median(v[:, list(e).index(64)]) for s, (e, v) in tales.items()}
 at_128 = {s: np.median(v[:, list(e).index(128)]) for s, (e, v) in tales.items() if e[-1] == 512}
 assert 0.3 < at_128["RoPE"] - inside_64["RoPE"] < 0.7
 assert at_128["sinusoidal"] - inside_64["sinusoidal"] > 2.5

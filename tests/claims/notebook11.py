@@ -139,8 +139,6 @@ assert max(pre[0]["cosine"]) < 0.895 and 15.5 < max(pre[0]["gradient"]) < 17
 assert all(2.2 < r["gradient"][0] < 2.6 for r in pre[1:])
 assert min(min(r["gradient"]) for r in pre) > 0.9 and max(r["cosine"][at[50]] for r in pre) < 0.1
 assert pre[0]["loss"] > 1.4 > 0.76 > pre[1]["loss"]
-
-# %% c404
 cells = {
     (norm, start, rate, warmup): losses_at(norm, rate, warmup, start)
     for norm in ("pre-norm", "post-norm")
@@ -167,8 +165,6 @@ assert learned["undivided"] == [
 assert all(post["divided", rate, w][0] > 2 for rate in (0.01, 0.03) for w in warmups)
 assert all(post["undivided", 0.03, w][0] > 2 for w in warmups)
 assert post["undivided", 0.01, 0][0] > 2
-
-# %% c404
 assert (mine - reference).abs().max() < 1e-12
 assert abs(FLOOR - study["floor"]["best possible"]) < 1e-12
 assert 2**-24 < 1e-7 and abs(0.02 * math.sqrt(768 / 32) - 0.098) < 1e-4

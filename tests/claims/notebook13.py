@@ -60,32 +60,33 @@ for gradient in (1.0, -1.0, 1.0):
     at.append(-w.item())
 assert [round(y - x, 2) for x, y in itertools.pairwise(at)] == [1.0, -0.05, 0.34]
 
-# %% c071
-assert best < 1.256  # 0.08 bits below Kneser-Ney with these tokens
+# %% c071 trained
+# The study's runs, of 150 to 800 steps, say what so many steps reach.
+ends_at = {steps: statistics.mean(ends) for steps, ends in by_steps.items()}
+nearest = min(ends_at, key=lambda steps: abs(steps - preset["steps"]))
+assert PRESET != "laptop" or abs(best - ends_at[nearest]) < 0.12
 assert run.step == preset["steps"] == len(records) and len(moments) == 4
 first, *_, final = spelled.values()
 assert first < 0.9 < final
-if PRESET == "laptop":
-    assert passed is not None and preset["steps"] / 8 < passed <= preset["steps"] / 2
+if preset["steps"] == presets.PRESETS["laptop"]["steps"]:
+    assert best < 1.256  # 0.08 bits below Kneser-Ney with these tokens
     early, there, late = drops.values()
     assert there > max(early, late) + 0.01
-    assert statistics.mean(read[-26:]) > checked[-1][1] + 0.01
 assert needed["longer tales"] > needed["stories"] + 0.15
 
 # %% c087
 assert at > 40 and all(pair.right == pair.wrong for pair in pairs["ending"])
 assert agree == len(mine) == 25 or device.type != "cpu"
-assert min(decided_by["your GPT"][c] for c in ("pronoun", "of men", "of women")) > 0.85
+by_study = [run["test"] for run in study["laptop"]]
+assert min(row["pronoun"] for row in by_study) > 0.95
+assert all(abs(row["pronoun"] - decided_by["counted pronouns"]["pronoun"]) < 0.07 for row in by_study)
+assert all(abs(row["name"] - decided_by["2-gram"]["name"]) < 0.08 for row in by_study)
+assert all(abs(row["ending"] - decided_by["shared words"]["ending"]) < 0.1 for row in by_study)
 assert decided_by["always he or his"]["pronoun"] == 0.75 > decided_by["2-gram"]["pronoun"] + 0.02
 assert decided_by["4-gram"]["pronoun"] < 0.73 and decided_by["2-gram"]["of women"] < 0.2
 assert decided_by["2-gram"]["name"] > 0.55 and decided_by["shared words"]["ending"] > 0.7
-assert abs(decided["pronoun"] - decided_by["counted pronouns"]["pronoun"]) < 0.07
 alone = of_men(asked).double().mean().item()  # on the validation stories
 assert len(asked) == 65 and alone > max(row["pronoun"] for row in (*counted, *recurrent)) + 0.02
-if PRESET == "laptop":
-    assert abs(decided["name"] - decided_by["2-gram"]["name"]) < 0.08
-    assert decided["ending"] > 0.7
-    assert abs(decided["ending"] - decided_by["shared words"]["ending"]) < 0.1
 for r in itertools.chain.from_iterable(RUNS.values()):
     assert min(p["pronoun"] for p in r["curve"] if p["tokens"] > 8e5) > 0.92 > alone + 0.05
     assert all(isinstance(p["ending"], float) for p in r["curve"] if "ending" in p)

@@ -141,8 +141,6 @@ assert max(percent(either, "to-French: cut", "between marks")) < 2
 row = by_prefix[2][0]
 filled_in = restore(list(row.french[1:]), list(row.english), MARKS)
 assert tuple(filled_in) in (training[0].french, training[0].english)
-
-# %% c105k
 assert all(len(tests) == 3 for tests in mixes.values())
 copied, right = [], []  # means of each mixture: what is to be copied, what is to be translated
 for tests in mixes.values():

@@ -88,8 +88,6 @@ assert 33 < after["statements"] < 41 and after["said"][2] > 0.6 * len(JUDGED)
 plain, mixed_in = kept["LoRA"], kept["LoRA with old text"]
 assert mixed_in[0] > 55 and mixed_in[1] > follows["not taught", "left out"][2] + 2
 assert mixed_in[2] < 0.25 * plain[2] and abs(mixed_in[0] - plain[0]) < 12
-
-# %% c095
 of = {way: runs("methods", method=way) for way in ways}
 cheap = {way: runs("equal cost", method=way) for way in ("output", "adapters", "LoRA")}
 assert all(len(rows) == 3 for rows in (*of.values(), *cheap.values()))
@@ -119,8 +117,6 @@ assert min(values(halves["full"], "question")) > 3 and halves["none"][0]["paragr
 old = {way: values(of[way], "stories") for way in ways}
 assert min(old["adapters"]) > max(old["full"]) > min(old["full"]) > max(old["LoRA"]) + 0.03
 assert 0 < np.mean(old["output"]) - np.mean(old["LoRA"]) < 0.03
-
-# %% c095
 later = {way: values(rows, "question, gained") for way, rows in cheap.items()}
 assert high["LoRA"] < min(later["LoRA"]) and max(later["LoRA"]) < low["full"]
 assert 4.7 < np.mean(later["LoRA"]) < 5.3
@@ -153,8 +149,6 @@ with torch.no_grad():
         block.attention, block.feed_forward = block.attention.layer, block.feed_forward.layer
     assert torch.equal(with_numbers(ids), base(ids))
 assert units["LoRA"] < 0.8 * units["full"] and units["output"] < units["adapters"]
-
-# %% c095
 low_rate = three_rates("full")[0]
 assert max(values(low_rate, "stories")) < min(old["LoRA"]) - 0.02
 assert abs(point(low_rate)[1] - means["LoRA"]["question, gained"]) < 0.2

@@ -49,8 +49,6 @@ for budget in budgets[2:]:
 at_ends = np.mean(once[60]) - np.mean(once[480])
 assert np.mean(repeats[8]) - np.mean(once[480]) < 0.1 and 0.85 < at_ends < 0.95
 assert 0.7 < reader_floor < 0.9 and 0.4 < max(left_out) - min(left_out) < 0.5
-
-# %% c065
 straightness = lambda x, y: np.corrcoef(np.log(x), np.log(y))[0, 1] ** 2  # noqa: E731
 on_right = [straightness(lengths, row) for row in excess_table]
 on_left = [straightness(sizes, column) for column in excess_table.T]

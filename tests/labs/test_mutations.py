@@ -8,6 +8,8 @@ from helpers.course.environment import find_root
 from staff.authoring.labs import lab_sources
 from tests.labs.mutation import caught, judge_mutant, judge_rewrite, lacking
 
+pytestmark = pytest.mark.marking
+
 SOURCES = lab_sources(find_root())
 ANSWERS = {lab: import_module(f"tests.labs.{lab}_mutants") for lab in SOURCES}
 WRONG = [(lab, mutant) for lab, answers in ANSWERS.items() for mutant in answers.MUTANTS]

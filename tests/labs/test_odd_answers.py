@@ -10,6 +10,8 @@ from helpers.course.environment import find_root
 from staff.authoring.labs import lab_sources
 from tests.lessons.your_turn import lessons
 
+pytestmark = pytest.mark.marking
+
 CHECKS = "helpers.course.checks"
 LABS = [import_module(f"{CHECKS}.{name}").lab for name in lab_sources(find_root())]
 LABS += [import_module(f"{CHECKS}.notebook{number}").turns for number in lessons(find_root())]

@@ -24,9 +24,9 @@ from helpers.data.corpora import lantern_bay
 from helpers.data.tokenizers import CharTokenizer
 from helpers.inference.cached_predictor import CachedPredictor
 from helpers.inference.evaluation import score
-from helpers.learning import pretrain
+from helpers.learning import presets, pretrain
 from helpers.learning.checkpoints import load_model
-from helpers.learning.presets import PRESETS, parse, preset_for
+from helpers.learning.presets import PRESETS, in_time, parse, preset_for
 from helpers.learning.processes import Place
 from helpers.models.gpt import GPT, GPTConfig
 
@@ -163,6 +163,17 @@ def test_the_long_preset_is_the_laptop_s_model_on_ten_times_the_text():
 def test_the_preset_that_a_device_deserves(monkeypatch, device, capability, preset):
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
     assert preset_for(torch.device(device)) == preset
+
+
+@pytest.mark.parametrize(("speed", "steps", "warmup"), [("1", 800, 20), ("0.05", 150, 15)])
+def test_the_laptops_steps_fit_into_the_time(monkeypatch, speed, steps, warmup):
+    monkeypatch.setenv("COURSE_SPEED", speed)
+    monkeypatch.setattr(presets, "mixed_precision", lambda device: "bfloat16")
+    found = in_time("laptop", torch.device("cpu"))
+    assert found == PRESETS["laptop"] | {"steps": steps, "warmup": warmup}
+    for name in ("laptop_long", "t4"):
+        assert in_time(name, torch.device("cpu")) == PRESETS[name]
+    assert in_time("laptop", torch.device("cuda")) == PRESETS["laptop"]
 
 
 # Interrupted and resumed

@@ -19,7 +19,7 @@ def _shorten_trainings(shell, most):
             name = getattr(node.func, "id", "")
             if getattr(node.func, "attr", "") == "step" and not node.args:  # an optimizer's
                 return True
-            if name in ("train_step", "training_step", "step_without"):  # those of 00 and 13
+            if name in ("train_step", "step_without"):  # those of notebook 13
                 return True
         inner = (ast.For, ast.ListComp, ast.FunctionDef)
         return any(steps(n) for n in ast.iter_child_nodes(node) if not isinstance(n, inner))
