@@ -7,8 +7,6 @@ for T in (4, 50):
     x = torch.randn(T, WIDTH)
     assert counted(read_one_by_one, x) == layer_flops("elman", T, WIDTH)
     assert counted(attention, x[None]) == layer_flops("attention", T, WIDTH)
-assert clock[2048][0] > 8 * clock[32][0]  # weak: other programs may run
-assert tiny > 0.4 * clock[512][0]
 
 # %% c038
 assert 1.05 < (forward + backward) / by_hand < 1.15 and training_flops(1, 2, 3, 1) == 324
