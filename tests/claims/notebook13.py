@@ -79,7 +79,9 @@ assert at > 40 and all(pair.right == pair.wrong for pair in pairs["ending"])
 assert agree == len(mine) == 25 or device.type != "cpu"
 by_study = [run["test"] for run in study["laptop"]]
 assert min(row["pronoun"] for row in by_study) > 0.95
-assert all(abs(row["pronoun"] - decided_by["counted pronouns"]["pronoun"]) < 0.07 for row in by_study)
+assert all(
+    abs(row["pronoun"] - decided_by["counted pronouns"]["pronoun"]) < 0.07 for row in by_study
+)
 assert all(abs(row["name"] - decided_by["2-gram"]["name"]) < 0.08 for row in by_study)
 assert all(abs(row["ending"] - decided_by["shared words"]["ending"]) < 0.1 for row in by_study)
 assert decided_by["always he or his"]["pronoun"] == 0.75 > decided_by["2-gram"]["pronoun"] + 0.02

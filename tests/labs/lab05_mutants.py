@@ -678,7 +678,7 @@ class GroupedAttention(nn.Module):
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.parameters(), max_norm=clip)
         optimizer.step()
-        return float(loss)
+        return loss.item()
 
     @torch.no_grad()
     def write(self, prompt, length, generator):

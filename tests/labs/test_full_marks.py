@@ -18,7 +18,21 @@ from staff.marking.marking import Marking
 from tests.labs.handed_in import answered, released
 
 LABS = lab_sources(find_root())
+# What trains for long to show something, and decides about no points.
+SHORTER = {
+    "lab03": ("N_BATCHES, LONGER = 1200,", "N_BATCHES, LONGER = 30,"),
+    "lab05": ("SECONDS = 75\n", "SECONDS = 3\n"),
+}
 SECRET = "of a class that the tests teach"
+
+
+def solved(lab, source):
+    """A right answer to every task, with short demonstrations."""
+    notebook = answered(source, secret=SECRET)
+    if lab in SHORTER:
+        (cell,) = (cell for cell in notebook.cells if SHORTER[lab][0] in cell.source)
+        cell.source = cell.source.replace(*SHORTER[lab])
+    return notebook
 
 
 def untouched(source):
@@ -35,7 +49,7 @@ def folder(tmp_path_factory):
     """Solutions and untouched releases of all labs, marked."""
     folder = tmp_path_factory.mktemp("submissions")
     for lab, source in LABS.items():
-        nbformat.write(answered(source, secret=SECRET), folder / f"{lab}-solved.ipynb")
+        nbformat.write(solved(lab, source), folder / f"{lab}-solved.ipynb")
         nbformat.write(untouched(source), folder / f"{lab}-untouched.ipynb")
     # Two at a time: much of marking is waiting for kernels that start.
     Marking(folder, SECRET, workers=2, sandboxed=shutil.which("bwrap") is not None).run()

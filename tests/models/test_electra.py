@@ -80,9 +80,8 @@ def test_the_loss_is_the_sum_of_two_means_and_padding_counts_for_nothing():
     first = -output.logits.log_softmax(-1)[chosen, targets[chosen]].mean()
     p = output.scores.sigmoid()
     second = -torch.where(output.replaced, p, 1 - p).log()[real].mean()
-    assert float(electra_loss(output, targets, 7.0)) == pytest.approx(
-        float(first + 7 * second), rel=1e-5
-    )
+    expected = (first + 7 * second).item()
+    assert electra_loss(output, targets, 7.0).item() == pytest.approx(expected, rel=1e-5)
 
 
 def test_it_learns_to_find_what_was_replaced():
