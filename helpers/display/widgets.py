@@ -125,15 +125,21 @@ def explore(
 def extreme_values(controls: Mapping[str, ipywidgets.Widget]) -> list[dict[str, Any]]:
     """The settings at which a test should call the function of ``explore``.
 
-    Each control at its ends (all options of a choice, both states of a box, an empty text) while
-    the others keep their values; then all at their first and all at their last end. No setting
-    comes twice; the controls themselves are left as they are.
+    Every control goes once through its ends (all options of a choice, both states of a box, an
+    empty text and its own), all controls together from their first to their last; and then again
+    with every second control the other way round, so that an empty text, say, does not hide what
+    happens at one end of a slider. No setting comes twice; the controls are left as they are.
     """
-    now = {name: control.value for name, control in controls.items()}
     ends = {name: _ends(control) for name, control in controls.items()}
-    settings = [{**now, name: value} for name in controls for value in ends[name]]
-    settings.append({name: values[0] for name, values in ends.items()})
-    settings.append({name: values[-1] for name, values in ends.items()})
+    most = max(map(len, ends.values()))
+    settings = []
+    for turned in (False, True):
+        for step in range(most):
+            setting = {}
+            for number, (name, values) in enumerate(ends.items()):
+                at = step * (len(values) - 1) // max(1, most - 1)
+                setting[name] = values[-1 - at if turned and number % 2 else at]
+            settings.append(setting)
     return list({repr(setting): setting for setting in settings}.values())
 
 

@@ -13,12 +13,15 @@ assert mean["table, n = 8"] > best["table, n = 8"] + 0.02
 assert 0.0015 < best["convolution over 16"] < 0.002
 lost = [window_excess(rare, k) / window_excess(rare, 0) for k in (16, 30)]
 assert 0.63 < lost[0] < 0.7 and 0.43 < lost[1] < 0.5
-assert window_excess(rare, 2) < 0.0245 and 0.020 < min(rare_above) < max(rare_above) < 0.029
 assert 8 < window_excess(pairs, 0) / window_excess(rare, 0) < 10
 upper = pairs.entropy_rate_bounds(5)[1] / math.log(2) - by_hand / math.log(2)
 assert abs(window_excess(pairs, 4) - upper) < 1e-6
 pieces = by_hand / math.log(2) + np.mean([window_excess(pairs, k) for k in range(50)])
 assert abs(pieces - 1.087) < 0.002
+
+# %% c025e trained
+mean = {name: float(np.mean(values)) for name, values in above.items()}
+assert window_excess(rare, 2) < 0.0245 and 0.020 < min(rare_above) < max(rare_above) < 0.029
 assert (
     all(x < 0.015 for x in above["recurrent, 16 units"]) and mean["hidden Markov, 4 states"] < 0.01
 )
@@ -132,18 +135,14 @@ held = [
 assert min(held[:3]) > 0.9 and sum(x < 0.9 for x in held) == 2 and 0.95**20 > 1 / 3
 
 # %% c118
-assert samples[50][0] > samples[200][0] > samples[700][0]
 assert all(ord(c) < 128 for c in corpus.text)
-assert test_bits[3] > rnn_bits > test_bits[5] and samples[700][0] < 2.4
 own, base = found["letters of the word so far", "trained"], "letters of the word so far"
-assert own > found[base, "untrained"] + 0.1 and own > found[base, "current letter"] + 0.1
 assert max(found["a quotation is open", k] for k in ("trained", "untrained")) < 0.2
 linear = {k: v for k, v in found.items() if k[1].startswith("linear")}
 assert linear[base, "linear: trained"] > 0.85 and linear[base, "linear: untrained"] > 0.75
 assert linear[base, "linear: last 4 characters"] > 0.85
 quotes = [linear["a quotation is open", f"linear: {k}"] for k in ("trained", "untrained")]
 assert max(quotes) < linear["a quotation is open", "linear: last 4 characters"] < 0.5
-assert gain[1].mean() > gain[3].mean() > gain[5].mean() > 0
 assert gain[8].mean() < 0.2 * gain[1].mean() and abs(gain[20].mean()) < 0.03
 assert 1.5 < STEPS * 32 * 64 / len(ids["train"]) < 2.2
 faster = [study[f"text 64 {k} 0 0.005"]["bits"] for k in ("zeros", "carried")]
@@ -156,6 +155,13 @@ text_bits = {
 assert min(text_bits[4, "zeros"]) > max(text_bits[4, "carried"]) + 0.1
 assert abs(np.mean(text_bits[4, "carried"]) - np.mean(text_bits[64, "carried"])) < 0.05
 assert abs(np.mean(text_bits[16, "zeros"]) - np.mean(text_bits[64, "zeros"])) < 0.06
+
+# %% c118 trained
+assert samples[50][0] > samples[200][0] > samples[700][0]
+assert test_bits[3] > rnn_bits > test_bits[5] and samples[700][0] < 2.4
+own, base = found["letters of the word so far", "trained"], "letters of the word so far"
+assert own > found[base, "untrained"] + 0.1 and own > found[base, "current letter"] + 0.1
+assert gain[1].mean() > gain[3].mean() > gain[5].mean() > 0
 
 # %% c140
 teacher = scheduled("true")

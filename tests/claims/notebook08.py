@@ -6,10 +6,12 @@ english_of = {}
 for pair in drawn:
     assert english_of.setdefault(pair.french, pair.english) == pair.english
 assert 0.05 < by_dictionary < 0.13 and 0.75 < crossing < 0.85
+assert english.vocab_size == 88
+
+# %% c021a trained
 assert shares[6] > 85 and shares[14] < 35 and shares[6] > shares[10] > shares[14]
 assert right_words[6] > 97 and right_words[14] < 80
 assert 0.3 < hits["one vector"].mean() < 0.85
-assert english.vocab_size == 88
 
 # %% c037
 from helpers.models.recurrent_cells import GRUCell
@@ -68,6 +70,9 @@ for scores, reference in ((mine, theirs), (dot_scores(ss, hs), DotProductAttenti
         assert torch.allclose(ours, wanted, atol=1e-12)
 
 # %% c076
+assert beyond["one vector"].mean() < 0.05
+
+# %% c076 trained
 from helpers.models.recurrent import Recurrent
 from helpers.models.recurrent_cells import GRUCell
 from helpers.models.seq2seq import AdditiveSeq2Seq, DotProductSeq2Seq
@@ -76,7 +81,6 @@ by_name = shares_of
 assert min(hits["additive"].mean(), hits["dot product"].mean()) > 0.9
 assert min(by_name["additive"][14], by_name["dot product"][14]) > 60 > 35 > shares[14]
 assert all(beyond[name].mean() < hits[name].mean() - 0.15 for name in beyond)
-assert beyond["one vector"].mean() < 0.05
 for kind, reference in ((Additive, AdditiveSeq2Seq), (DotProduct, DotProductSeq2Seq)):
     ours = kind(6, 8).double()
     theirs = reference(GRUCell, french.vocab_size, english.vocab_size, 6, 8).double()
@@ -95,6 +99,9 @@ for kind, reference in ((Additive, AdditiveSeq2Seq), (DotProduct, DotProductSeq2
     assert (ours(*batch) - theirs(*batch)).abs().max() < 1e-12
 
 # %% c084
+assert spread < 0.75 * bound
+
+# %% c084 trained
 for name in models:
     steps = trace(models[name], EXAMPLE)
     for step in steps:
@@ -105,21 +112,14 @@ sharp = {
     name: np.mean([float(step[3].max()) for step in trace(m, EXAMPLE)])
     for name, m in models.items()
 }
-assert spread < 0.75 * bound
 assert sharp["dot product"] > sharp["additive"] + 0.1
 
 # %% c102a
 from helpers.inference.alignment import alignment_error_rate, hard_alignment
 
-assert rates["dot product"] < rates["same_position"] - 15
 assert rates["dot product"] < rates["additive"] - 5
-assert patched["both"][1] > 0.5 > patched["none"][1] and patched["none"][0] > 0.5
-assert patched["s_0"][0] > 0.5
 assert rates["truth, one link"] < 8 and rates["chance"] > 80
-assert min(adjectives["dot product"][what] for what in ("its noun", "the adjective")) > 20
 assert adjectives["additive"]["the adjective"] > adjectives["additive"]["its noun"]
-assert hits_beside(tables["additive"], truths)[3] < 50 < second / 4
-assert where["dot product"].max() > 0.5 and where["dot product"].argmax() in (0, 2)
 pairs_of_links = [one_link(w) for w in tables["additive"]]
 for a, t in zip(pairs_of_links, truths, strict=True):
     assert abs(error_rate(a, t) - alignment_error_rate(a, t)) < 1e-6
@@ -127,6 +127,14 @@ for a, w in zip(pairs_of_links, tables["additive"], strict=True):
     assert torch.equal(a, hard_alignment(w))
 hand = torch.tensor([[1, 0, 0], [0, 1, 1]]).bool(), torch.tensor([[1, 0, 0], [1, 0, 0]]).bool()
 assert abs(error_rate(hand[1], hand[0]) - 0.6) < 1e-6
+
+# %% c102a trained
+assert rates["dot product"] < rates["same_position"] - 15
+assert patched["both"][1] > 0.5 > patched["none"][1] and patched["none"][0] > 0.5
+assert patched["s_0"][0] > 0.5
+assert min(adjectives["dot product"][what] for what in ("its noun", "the adjective")) > 20
+assert hits_beside(tables["additive"], truths)[3] < 50 < second / 4
+assert where["dot product"].max() > 0.5 and where["dot product"].argmax() in (0, 2)
 
 # %% c115
 assert len(errors_of) == 8 and largest == "the time"
@@ -177,10 +185,12 @@ near = [far[k, TIMES[1], r][1, 0] for r in (0.01, RATE) for k in ("location", "a
 assert near[0] < near[1] and near[2] > near[3]
 
 # %% c129
+assert abs(beam_table["one vector"][1] - beam_table["one vector"][0]) < 8
+
+# %% c129 trained
 from helpers.inference.search import beam_search as reference_search
 
 assert beam_table["additive"][2] < 5 < beam_table["one vector"][2]
-assert abs(beam_table["one vector"][1] - beam_table["one vector"][0]) < 8
 assert errors["the reference is less probable"] > 4 * errors["search missed the reference"]
 
 
@@ -206,7 +216,7 @@ for pair in some[:12]:
     found, ids = beam_search(reader_of(bottleneck, pair), 4, english.eos)
     assert [*ids] == [*wanted.tolist(), english.eos] and abs(found - log_p) < 1e-6
 
-# %% c135
+# %% c135 trained
 like = grammar.translate("le chat dort .")
 odd = type(like)(like.english, ("le", "chat") * 3 + (".",), like.alignment)
 for model in models.values():

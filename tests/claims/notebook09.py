@@ -55,6 +55,8 @@ heads_by_loop = [
     scaled_attention(*(x[0] @ M[:, 4 * h : 4 * h + 4] for M in W[:3])) for h in range(3)
 ]
 assert torch.allclose(torch.cat(heads_by_loop, 1) @ W[3], multi_head(x, *W, 3)[0])
+
+# %% c090 trained
 test_x, test_y = digits(2000, torch.Generator().manual_seed(99))
 for (H, D), models in trained.items():
     for model in models:
@@ -70,6 +72,8 @@ big = torch.randn(4, 6, dtype=torch.double), torch.randn(7, 6, dtype=torch.doubl
 ours_c = [torch.randn(6, 5, dtype=torch.double) for _ in range(3)]
 kernel = F.scaled_dot_product_attention(big[0] @ ours_c[0], big[1] @ ours_c[1], big[1] @ ours_c[2])
 assert torch.allclose(cross_attention(*big, *ours_c), kernel)
+
+# %% c104 trained
 for word in ("lanterns", "harbours", "stressed"):
     assert backwards(word)[0] == word[::-1]
 assert A.flip(1).diagonal().min() > 0.8
@@ -137,7 +141,7 @@ kernel = F.scaled_dot_product_attention(q6[None], k6[None], v6[None], is_causal=
 assert torch.allclose(versions["mask before the softmax"](q6, k6, v6), kernel, atol=1e-6)
 assert masked_after(q1, k2, torch.eye(2), again=True)[0].isnan().all()
 
-# %% c106
+# %% c106 trained
 assert same > 0.6
 assert 0.5 < (one + three) / 2 < 0.68
 

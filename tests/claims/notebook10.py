@@ -84,10 +84,6 @@ gentle = alibi_bias(1 / 256, 64)[-1].flip(0).softmax(0)
 assert gentle.max() < 1.3 * gentle.min()
 
 # %% c109
-assert worst == "ALiBi" and above["none"] > above["ALiBi"] + 0.5
-assert all(above[name] < 0.05 for name in ("learned", "sinusoidal", "RoPE"))
-for name in ("learned", "sinusoidal", "RoPE"):
-    assert all(max(excess[layers][name]) < 0.01 for layers in excess)
 assert min(excess["1 layer"]["ALiBi"]) > 0.1 and min(excess["1 layer"]["none"]) > 1
 assert max(excess["2 layers"]["ALiBi"]) < 0.04
 assert max(excess["2 layers"]["none"]) < min(excess["1 layer"]["none"]) - 0.5
@@ -101,6 +97,12 @@ assert max(changed["RoPE", "no feed-forward"]) < 0.05
 assert len(of_rate) == 4
 for found in of_rate.values():
     assert len(found) == 4 and min(found, key=found.get) == 0.03
+
+# %% c109 trained
+assert worst == "ALiBi" and above["none"] > above["ALiBi"] + 0.5
+assert all(above[name] < 0.05 for name in ("learned", "sinusoidal", "RoPE"))
+for name in ("learned", "sinusoidal", "RoPE"):
+    assert all(max(excess[layers][name]) < 0.01 for layers in excess)
 
 # %% c110b
 assert resemble["learned"][0] < resemble["learned"][1] + 0.05  # neighbours are no more alike
@@ -118,21 +120,12 @@ for name in ("sinusoidal", "RoPE"):
     ends, values = order_2[name]
     assert values[:, list(ends).index(32)].max() < floor + 0.02
     assert values[:, list(ends).index(64)].min() > floor + 0.5
-for name in ("learned", "sinusoidal", "RoPE"):
-    assert views[name][0].argmax() == LAG - 1
-rope_near, rope_late, _ = views["RoPE"]
-assert (rope_near - rope_late[:T])[:24].abs().max() < 0.02 * (rope_near.max() - rope_near.min())
 assert 60 < 2 * math.pi * 10000 ** (2 / (D // H)) < 66  # pair 1 of a head of width 8
-assert rope_late[T:].max() > rope_late[:T].max()
 late_rows = views["RoPE"][2][80:96].clone()
 far_keys = torch.ones(16, 256, dtype=torch.bool).tril(80 - T)  # 32 and more back
 assert (late_rows * far_keys).sum(1).min() > 0.5
 sin_near, sin_late, _ = views["sinusoidal"]
 assert (sin_near - sin_late[:T])[:24].abs().max() > 0.1 * (sin_near.max() - sin_near.min())
-lead = [curve[LAG - 1] - curve[5:T].max() for curve in (sin_near, sin_late)]
-assert lead[1] < 0.5 * lead[0]
-assert sin_near.max() - sin_late[LAG - 1] > 5 and views["RoPE"][2][64:96].diagonal(62).mean() < 0.1
-assert fixed == (False, True) and windowed["RoPE"] < 0.05 and windowed["sinusoidal"] > 0.5
 for task in ("order, 1 layer", "order, 2 layers"):
     assert len(of_window(task, "RoPE")) == 5 and of_window(task, "RoPE")[:, 2].max() < floor + 0.01
 assert of_window("order, 1 layer", "sinusoidal")[:, 2].min() > floor + 1
@@ -143,6 +136,20 @@ assert len(rope_tales) == 3 and (rope_tales[:, 2] < rope_tales[:, 0] + 0.1).all(
 assert (rope_tales[:, 1] > rope_tales[:, 0] + 1).all()
 assert (sin_tales[:, 2] > sin_tales[:, 0] + 0.3).all()
 assert torch.equal(window_mask(9, 9), causal_mask(9))
+
+# %% c128 trained
+far = {s: np.median(v[:, -1]) for s, (e, v) in tales.items() if e[-1] == 512}
+inside_64 = {s: np.median(v[:, list(e).index(64)]) for s, (e, v) in tales.items()}
+for name in ("learned", "sinusoidal", "RoPE"):
+    assert views[name][0].argmax() == LAG - 1
+rope_near, rope_late, _ = views["RoPE"]
+assert (rope_near - rope_late[:T])[:24].abs().max() < 0.02 * (rope_near.max() - rope_near.min())
+assert rope_late[T:].max() > rope_late[:T].max()
+sin_near, sin_late, _ = views["sinusoidal"]
+lead = [curve[LAG - 1] - curve[5:T].max() for curve in (sin_near, sin_late)]
+assert lead[1] < 0.5 * lead[0]
+assert sin_near.max() - sin_late[LAG - 1] > 5 and views["RoPE"][2][64:96].diagonal(62).mean() < 0.1
+assert fixed == (False, True) and windowed["RoPE"] < 0.05 and windowed["sinusoidal"] > 0.5
 assert on_eight["sinusoidal"][0] > on_eight["RoPE"][0] + 0.1
 assert on_eight["RoPE"][1] > max(0.85, on_eight["sinusoidal"][1] + 0.2)
 early, late, other, _ = at_two["sinusoidal"]
@@ -157,15 +164,17 @@ assert all((near["RoPE"] < values).all() for name, values in near.items() if nam
 
 # %% c132
 assert hands_100 == 31
-assert by_width[2] > math.log(SYMBOLS) and by_width[3] < floor + 0.5
-assert by_width[32] < floor + 0.05
 for width, loss in zip((2, 3, 4), start, strict=True):
     assert abs(by_width[width] - floor - loss) < 0.15
-assert harmless < 0.3 and as_needed > 1.5
-assert added[0] < 0.05 and added[1] > 0.05 and added[4] > added[1] + 0.2
-assert added[32] > added[4] + 0.5
 inside_64 = {s: np.median(v[:, list(e).index(64)]) for s, (e, v) in tales.items()}
 at_128 = {s: np.median(v[:, list(e).index(128)]) for s, (e, v) in tales.items() if e[-1] == 512}
 assert 0.3 < at_128["RoPE"] - inside_64["RoPE"] < 0.7
 assert at_128["sinusoidal"] - inside_64["sinusoidal"] > 2.5
 assert sorted(at_128, key=at_128.get)[:2] == ["ALiBi", "RoPE"]
+
+# %% c132 trained
+assert by_width[2] > math.log(SYMBOLS) and by_width[3] < floor + 0.5
+assert by_width[32] < floor + 0.05
+assert harmless < 0.3 and as_needed > 1.5
+assert added[0] < 0.05 and added[1] > 0.05 and added[4] > added[1] + 0.2
+assert added[32] > added[4] + 0.5

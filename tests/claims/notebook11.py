@@ -30,6 +30,8 @@ assert all(0.3 < size < 5 for size, _ in linked.values())
 assert all(apart < 0.06 for (kind, _), (_, apart) in linked.items() if kind == "scaled")
 assert all(apart < 0.1 for (_, gain), (_, apart) in linked.items() if gain <= 1.5)
 assert 0.2 < linked["plain", 4.0][1] < 0.35
+
+# %% c201 trained
 assert live["none", 0.5] > 0.3 and live["none", 3.0] > 0.1 and live["none", 1.5] < 0.1
 assert all(live["scaled", gain] < 0.05 for gain in (0.5, 1.5, 3.0))
 
@@ -53,10 +55,12 @@ assert max(low["plain"]) < min(low["half"])
 assert np.mean(low["half"]) < np.mean(low["scaled"])
 assert adds["plain"][0] > 0.75 and 0.4 < adds["plain"][4] < 0.65 and 0.15 < adds["plain"][-1] < 0.32
 assert all(0.13 < share < 0.27 for share in adds["scaled"])
-assert moved["plain"] == sorted(moved["plain"], reverse=True)
-assert moved["plain"][0] > max(8 * moved["scaled"][0], 20 * moved["plain"][3])
 centre = {k: [r["trained"] for r in study["surfaces"]["runs"] if r["kind"] == k] for k in minima}
 assert min(centre["scaled"]) > max(*centre["none"], *centre["plain"], *centre["half"])
+
+# %% c048 trained
+assert moved["plain"] == sorted(moved["plain"], reverse=True)
+assert moved["plain"][0] > max(8 * moved["scaled"][0], 20 * moved["plain"][3])
 assert all(surface[8, 8] < 0.02 for surface in planes.values())
 assert (planes["scaled"] < 0.1).sum() > 3 * (planes["none"] < 0.1).sum()
 
@@ -183,19 +187,23 @@ assert np.median(post["undivided", 0.01, 100]) < best + 0.005
 
 # %% c117
 assert all(abs(loss - math.log(2)) < 0.02 for loss in bit_losses[False])
-assert all(loss < 0.01 for loss in bit_losses[True])
 assert [1 - max(a, 0) - max(-a, 0) for a in (-1, 0, 1)] == [0, 1, 0]
 assert torch.allclose(gated(x), mine, atol=1e-5)
 
+# %% c117 trained
+assert all(loss < 0.01 for loss in bit_losses[True])
+
 # %% c128
-assert max(middle, key=middle.get) == "no_attention" and min(tried["no_attention"]) > UNIFORM - 0.1
 assert abs(middle["parallel"] - middle["the block"]) < 0.1
 assert -0.05 < middle["no_feed_forward"] - middle["the block"] < 0.15
+assert changed_runs("no_norms", 0.003)[:2] > changed_runs("no_skips", 0.003)[:2]
+
+# %% c128 trained
+assert max(middle, key=middle.get) == "no_attention" and min(tried["no_attention"]) > UNIFORM - 0.1
 for name in ("no_skips", "no_norms"):
     assert min(tried[name]) > max(tried["the block"]) + 0.05
     assert max(tried[name]) - min(tried[name]) > 0.6
     assert all(min(changed_runs(name, rate)) > middle[name] for rate in (0.001, 0.01))
-assert changed_runs("no_norms", 0.003)[:2] > changed_runs("no_skips", 0.003)[:2]
 means = {name: np.mean(changed_runs(name, 0.003)) for name in tried}
 assert means["no_skips"] > means["no_norms"] + 0.05
 assert 0.01 < means["no_feed_forward"] - means["the block"] < 0.05

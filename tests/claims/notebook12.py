@@ -62,20 +62,39 @@ for name, weight in started(L).named_parameters():
 # %% 5ecfcf45
 assert round(source.entropy_rate(), 2) == 0.99 and round(floor, 2) == 1.06
 assert abs(chart["healthy"][0] - guessing) < 0.4
+assert all(chart[name][3] < 1e-3 for name in ("healthy", "A", "C", "D"))
+assert [chart[name][4] for name in chart] == [0, 0, 0, 2, 0]
+assert set(unused["C"]) == {"norm.weight", "norm.bias"}
+assert all(b > h for b, h in zip(means["B"][:4], means["healthy"]))
+read = math.exp(-chart["D"][0])  # D's first loss is that of the token just read
+assert 1.6 < read / ((1 - read) / (toy["V"] - 1)) < 2.8
+assert max(by_heart.values()) < 0.05
+
+
+class NoPositions(MyGPT):
+    def forward(self, tokens):
+        x = self.embedding(tokens)
+        for block in self.blocks:
+            x = block(x, causal=True)
+        return self.norm(x) @ self.embedding.weight.T
+
+
+orderless = toy_model(NoPositions)
+assert [n for n, p in orderless.named_parameters() if p.grad is None] == ["positions.weight"]
+repaired = toy_model()
+assert (
+    sum(train(repaired)[-20:]) / 20 > floor
+    and leak(repaired, test_text[:, :-1], toy["T"] // 2, toy["V"]) < 1e-3
+)
+
+# %% 5ecfcf45 trained
 assert floor < chart["healthy"][1] < floor + 0.12
 assert chart["A"][0] > 4 * guessing and abs(chart["A"][1] - guessing) < 0.6
 assert chart["B"][1] < 0.6 * floor and chart["B"][3] > 1
 assert chart["D"][0] < guessing - 0.4 and chart["D"][1] < 0.1 * floor
 assert abs(chart["C"][1] - chart["healthy"][1]) < 0.1
-assert all(chart[name][3] < 1e-3 for name in ("healthy", "A", "C", "D"))
-assert [chart[name][4] for name in chart] == [0, 0, 0, 2, 0]
-assert set(unused["C"]) == {"norm.weight", "norm.bias"}
 assert abs(chart["healthy"][2] - 1.08) < 0.04 and abs(without - 1.79) < 0.08
 assert max(chart[name][2] for name in "BD") < 0.6 * floor < floor < chart["healthy"][2] + 0.05
-assert all(b > h for b, h in zip(means["B"][:4], means["healthy"]))
-read = math.exp(-chart["D"][0])  # D's first loss is that of the token just read
-assert 1.6 < read / ((1 - read) / (toy["V"] - 1)) < 2.8
-assert max(by_heart.values()) < 0.05
 assert min(honest["B"], honest["D"]) > 1.2 * guessing
 assert abs(honest["healthy"] - chart["healthy"][1]) < 0.1
 
@@ -92,14 +111,8 @@ orderless = toy_model(NoPositions)
 falling = train(orderless, steps=600)
 for steps_, loss_ in ((100, 1.74), (400, 1.37), (600, 1.30)):
     assert abs(sum(falling[steps_ - 20 : steps_]) / 20 - loss_) < 0.08
-assert [n for n, p in orderless.named_parameters() if p.grad is None] == ["positions.weight"]
 assert abs(sum(train(toy_model(small=False), steps=400)[-20:]) / 20 - 1.14) < 0.05
 assert apart[0] < 0 and abs(apart[-1]) < 0.06
-repaired = toy_model()
-assert (
-    sum(train(repaired)[-20:]) / 20 > floor
-    and leak(repaired, test_text[:, :-1], toy["T"] // 2, toy["V"]) < 1e-3
-)
 
 # %% 58a257ff
 assert counted == count_parameters(*list(toy.values())[:4])

@@ -28,25 +28,25 @@ sentences = [row[row >= 0][:-1].tolist() for row in predict_b]
 mine = teacher_forcing(sentences, english.bos, english.eos, english.pad)
 assert 3.5 < ours["parameters"] / gru_weights < 4
 assert torch.equal(mine[0], read_b) and torch.equal(mine[1], predict_b)
-assert (
-    float((by_inside[6:13] - by_position[6:13]).abs().max()) < 10 < float(usual[12] - by_inside[12])
-)
-assert alone.mean() > 0.95 and mixed_batch.mean() < 0.45
-assert 0.85 < hits.mean() < 0.97 and far_hits.mean() < 0.1
 assert all(len(rows) == 3 for rows in compared.values())
 gru, dot, learned, turning = (np.mean([r["exact"] for r in rows]) for rows in compared.values())
 assert gru > learned + 0.02 and abs(learned - dot) < 0.02 and learned > turning + 0.03
 third, second, _ = sorted(row["exact"] for row in compared["transformer, rotary positions"])
 assert second - third > 0.05
 assert abs(np.mean(faster) / 100 - turning) < 0.02
-assert abs(runs("translation", rate=0.002)[0]["exact"] - hits.mean()) < 0.05
 assert at_16["GRU"] > at_16["GRU, dot product"] > 45 > 30 > at_16["rotary"] > 15
 assert at_16["learned"] < 5 and by_length(compared["transformer, learned positions"])[18] < 1
 assert max(by_length(rows)[20] for rows in compared.values()) < 15
 
+# %% c054a trained
+assert (
+    float((by_inside[6:13] - by_position[6:13]).abs().max()) < 10 < float(usual[12] - by_inside[12])
+)
+assert alone.mean() > 0.95 and mixed_batch.mean() < 0.45
+assert 0.85 < hits.mean() < 0.97 and far_hits.mean() < 0.1
+assert abs(runs("translation", rate=0.002)[0]["exact"] - hits.mean()) < 0.05
+
 # %% c070
-lower, upper = (min(error_rate(w[:, h], truth) for h in range(H)) for w in layers)
-assert upper < 16 and lower > upper + 15 and 80 > by_position[12] > 60
 assert max(chosen) - error_rate(truth.float(), truth) < 8 and 30 < min(lower_heads) < 50
 best_08 = min(ablation)
 slow, fast, _ = (
@@ -56,24 +56,28 @@ slow, fast, _ = (
 assert max(slow) < best_08 and min(fast) > max(slow) + 1
 losses = {name: [row["validation"] for row in rows] for name, rows in groups.items()}
 assert min(map(min, losses.values())) == min(losses["learned, rate 0.004"])
+assert 4 < error_rate(truth.float(), truth) < 6 and np.mean(chosen) < 14
+for rows in groups.values():
+    assert len(rows) == 3
+    for row in rows:
+        heads = row["alignment"]["heads"]
+        assert heads["1.mean"]["error rate"] < heads["0.mean"]["error rate"] - 0.1
+
+# %% c070 trained
+lower, upper = (min(error_rate(w[:, h], truth) for h in range(H)) for w in layers)
+assert upper < 16 and lower > upper + 15 and 80 > by_position[12] > 60
 single = [left[f"block 2, head {h + 1}"] for h in range(H)]
 errors = [error_rate(layers[1][:, h], truth) for h in range(H)]
 assert min(single) > 70 and np.argmin(single) == np.argmax(errors)
 single = [left[f"block 2, all but {h + 1}"] for h in range(H)]
 assert max(single) < 25 and np.argmin(single) == np.argmax(errors)
 assert 30 < left["block 1, all heads"] < 70
-assert 4 < error_rate(truth.float(), truth) < 6 and np.mean(chosen) < 14
 assert left["block 2, all heads"] < 20 < 80 < left["nothing"]
 example = grammar.translate("le vieux chat ne regarde pas les oiseaux blancs .")
 shown, _ = cross_weights(translator, [example])
 white, birds = (example.english.index(word) for word in ("white", "birds"))
 looked = shown[1][0].mean(0).argmax(dim=-1)
 assert example.french[looked[white]] == "blancs" and example.french[looked[birds]] == "oiseaux"
-for rows in groups.values():
-    assert len(rows) == 3
-    for row in rows:
-        heads = row["alignment"]["heads"]
-        assert heads["1.mean"]["error rate"] < heads["0.mean"]["error rate"] - 0.1
 
 # %% c084a
 assert careless == 144 + 78 and kept_rows == 24 and texts[ways[0]] == texts[ways[2]]
@@ -118,8 +122,6 @@ for kind in ("French", "English"):
 sentences_of = ("an English sentence", "a French sentence")
 whole = sum(np.mean(percent(separate, "to-French: French", what)) for what in sentences_of)
 assert whole < 30
-assert abs(obeyed[1, 0] - percent(either, "to-French: French", FRENCH)[0]) < 10
-assert obeyed.min() > 50 and obeyed[1, 0] > 75
 table = {
     name: [percent(t, name, what) for t in (either, task_models[name.split()[0]])]
     for name, what in combinations
@@ -164,6 +166,10 @@ examples = [
 none, few_of = (sum(words <= set(grammar.french_words) for words in texts) for texts in examples)
 assert none < 9 and few_of > 14
 assert 50 < np.mean(percent(of_french, "to-French: cut", "a French sentence")) < 60
+
+# %% c105k trained
+assert abs(obeyed[1, 0] - percent(either, "to-French: French", FRENCH)[0]) < 10
+assert obeyed.min() > 50 and obeyed[1, 0] > 75
 
 # %% c120
 values = [rouge_1(words_of(t), words_of(s.summary)) for t, s in zip(first_sentences, test)]

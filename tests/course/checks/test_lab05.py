@@ -239,7 +239,8 @@ def test_a_gpt_of_the_course_passes_the_leak_test():
     assert not _sees_the_future(made, tokens, 11)
 
 
-def test_the_leaderboard_scores_and_complains(capsys):
+def test_the_leaderboard_scores_and_complains(capsys, monkeypatch):
+    monkeypatch.setenv("COURSE_SPEED", "1")
     stories = [torch.tensor([0, 1, 0, 1]), torch.tensor([1, 1])]
     n_bytes, rest = 4, {"stories": stories, "n_bytes": 4, "end": 3}
 

@@ -17,6 +17,7 @@ from helpers.course.checks.trial import (
     NotAttempted,
     Trial,
 )
+from helpers.device import SPEED
 
 
 def complaint(action):
@@ -71,7 +72,9 @@ def test_an_interruption_by_the_student_is_not_swallowed():
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no alarms")
-def test_an_endless_loop_ends_even_if_it_catches_every_exception():
+def test_an_endless_loop_ends_even_if_it_catches_every_exception(monkeypatch):
+    monkeypatch.setenv(SPEED, "1")
+
     def answer():
         while True:
             try:
