@@ -42,7 +42,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 # Steps of the preset laptop that a machine of speed 1 makes in a second, by their precision.
-_PER_SECOND = {"float32": 4.2, "bfloat16": 9.4}
+_PER_SECOND = {"float32": 2.8, "bfloat16": 9.4}
 LEAST_STEPS = 150  # fewer do not show what the notebook on training is about
 
 
