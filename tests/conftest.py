@@ -7,6 +7,11 @@ from pathlib import Path
 
 import pytest
 
+# Before torch is imported, by what follows. With two tests at once on two cores, the threads of one
+# torch wait for those of the other: training that takes 0.8 s alone took 18 s with two threads.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 from helpers.course import own_work
 from helpers.device import time_for
 from tests.notebooks.claims_run import WHOLE, watch_claims
@@ -26,10 +31,6 @@ if os.environ.get(WHOLE) != "1":
     startup.mkdir(parents=True)
     shutil.copy(ROOT / "tests/notebooks/short_trainings.py", startup)
     os.environ["IPYTHONDIR"] = profile.name
-# With two notebooks at once on two cores, the threads of one torch wait for those of the other:
-# training that takes 0.8 s alone took 18 s. One thread each is faster.
-if "PYTEST_XDIST_WORKER" in os.environ:
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # What takes longest begins first, so that all workers end at about the same time.
 LONGEST_FIRST = ("test_marking.py", "browser", "test_full_marks.py", "notebooks", "labs")

@@ -9,7 +9,7 @@ published: the score used here is the common reading of these papers.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -73,15 +73,17 @@ class WordPieceTokenizer:
             )
         single: Counter[str] = Counter()
         double: Counter[tuple[str, str]] = Counter()
+        holding: dict[tuple[str, str], set[int]] = defaultdict(set)  # pair -> words that had it
 
-        def count(word: list[str], n: int) -> None:
-            for piece in word:
+        def count(number: int, n: int) -> None:
+            for piece in words[number][0]:
                 single[piece] += n
-            for pair in pairwise(word):
+            for pair in pairwise(words[number][0]):
                 double[pair] += n
+                holding[pair].add(number)
 
-        for word, n in words:
-            count(word, n)
+        for number, (_, n) in enumerate(words):
+            count(number, n)
         while len(pieces) < vocab_size - 1:
             if len(pieces) % 64 == 0:  # what is rare now will never be joined
                 for rare in [pair for pair, n in double.items() if n < min_count]:
@@ -95,13 +97,15 @@ class WordPieceTokenizer:
             if pair is None:
                 break
             pieces.append(pair[0] + pair[1][2:])
-            for word, n in words:
-                if pair[0] in word and pair in pairwise(word):
-                    count(word, -n)
+            for number in holding.pop(pair):
+                word, n = words[number]
+                if pair in pairwise(word):
+                    count(number, -n)
                     for i in range(len(word) - 1):  # the end moves, and then the slice is shorter
                         if tuple(word[i : i + 2]) == pair:
                             word[i : i + 2] = [pieces[-1]]
-                    count(word, n)
+                    count(number, n)
+            del double[pair]
         return cls(pieces)
 
     @property
