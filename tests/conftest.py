@@ -13,7 +13,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from helpers.course import own_work
-from helpers.device import time_for
+from helpers.device import SPEED, time_for
 from tests.notebooks.claims_run import WHOLE, watch_claims
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -21,6 +21,8 @@ ROOT = Path(__file__).resolve().parents[1]
 # The kernels that nbval starts inherit all of this. A notebook then reads nothing of a student's
 # own work, and leaves nothing there.
 os.environ[own_work.TESTS] = "1"
+# Every limit in seconds is five times as long: nothing is measured while three tests share two cores.
+os.environ.setdefault(SPEED, "0.2")
 if os.environ.get(WHOLE) != "1":
     # `helpers.display.widgets.explore` moves every control to the ends of its range, so that a
     # callback that raises fails the notebook.

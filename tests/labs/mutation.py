@@ -30,7 +30,6 @@ from helpers.course.checks import trial
 from helpers.course.checks.lab import NotSolved, Task, Verdict
 from helpers.course.checks.trial import Complaint
 from helpers.course.environment import find_root
-from helpers.device import time_for
 from staff.authoring.cells import (
     HIDDEN,
     SOLUTION,
@@ -46,7 +45,7 @@ from staff.notebooks.address import FIRST_LINE
 SEEDS = (0, 1, 2)  # 0 is what the student's notebook uses
 HIDDEN_SEED = 20_000_003  # of the hidden inputs, as a class may have it
 ENDLESS = "it comes to an end"  # the rule of a call that took too long; no need to try it again
-TIME_LIMIT = time_for(1.5)  # seconds for a call of a wrong answer; a right one may take longer
+TIME_LIMIT = 3.0  # seconds for a call of a wrong answer; a right one may take longer
 
 
 @dataclass(frozen=True)
