@@ -154,8 +154,6 @@ def as_number(loss, z, y):
         That is the loss of the likeliest token: y is the one that came.
     - z[y] =>
         The score of y is missing.
-    return -(z[y] / z.sum()).log()
-        Softmax divides e^z by the sum of e^z.
     """,
 )
 def next_token_loss(z, y):
@@ -327,17 +325,14 @@ def in_all_digits(narrow, *arguments):
     low * sum(shares) => low
         The steps become finer: low has to be counted in the new ones, too.
     width * before, width * shares => before, shares
-        The parts are parts of the old interval: multiply by its width.
     width * shares => shares
-        The new width is a part of the old width: multiply the two.
     width * before => before
-        What stands before the symbol takes its shares of the width: multiply.
+        The new width is a part of the old width, and so is what stands before the symbol: it takes
+        its shares of the width. Multiply both.
     shares[:symbol] => shares[: symbol + 1]
         The interval begins where the shares *before* the symbol end; its own is not skipped.
     , width * shares[symbol] => , low * sum(shares) + width * sum(shares[: symbol + 1])
         That is where the new interval ends; its width is asked for.
-    width * shares[symbol] => width * sum(shares[: symbol + 1])
-        The new width is that of the symbol's own part, not of all parts up to it.
     shares[:symbol] => shares[symbol:]
         That adds the symbol and all after it: those before it are shares[:symbol].
     sum(shares[:symbol]) => shares[symbol]

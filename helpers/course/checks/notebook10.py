@@ -80,8 +80,6 @@ def sizes(draw):
         A remainder keeps the lower digits; divide first, then take the remainder of 2.
     t // 2**j % 2 => t & 2**j
         Right digits, but each still has its weight 1, 2, 4, ...: entries are 0 or 1.
-    2**j => (2 * j).clamp(min=1)
-        2 * j grows by steps of two; the digits belong to the powers 2 ** j.
     % 2 => % 2 == 0
         Zeros and ones are exchanged.
     .float() =>
@@ -215,11 +213,11 @@ def slopes(draw):
     -slope => slope
         The sign: like this the farthest key gets the highest score.
     .masked_fill(distance < 0, -math.inf) =>
-        The keys of the future get a higher score here; they belong at -inf.
+    return -slope * (torch.arange(T)[:, None] - torch.arange(T)).abs()
+        The keys of the future get a higher score here, or are lowered like those of the past; they
+        belong at -inf.
     -math.inf => 0.0
         A 0 does not hide a key: exp(0) = 1. The keys of the future belong at -inf.
-    return -slope * (torch.arange(T)[:, None] - torch.arange(T)).abs()
-        That lowers the keys of the future like those of the past; they belong at -inf.
     -math.inf => -1e9
         Nearly: a very low number hides a key, too, but -inf makes its weight exactly 0.
     -slope * distance => slope * t.expand(T, T)
@@ -231,8 +229,6 @@ def slopes(draw):
         Each head has a slope of its own, the first argument; here it is 1.
     distance < 0 => distance <= 0
         A position sees itself, at distance 0: only j > i is the future.
-    return alibi_bias(slope, T).exp()
-        These are the factors that a softmax would make of it; the biases are asked for.
     distance < 0 => distance >= 0
         The wrong side is hidden: the future are the keys with j > i.
     -slope * distance => -slope * t[:, None].expand(T, T)
@@ -272,8 +268,6 @@ def widths(draw):
         A row is a query, a column a key: i - j.
     & (distance < width) =>
         That is the causal mask: keys further back than the window are still seen.
-    (distance < width) => (t < width)
-        These are the first positions of the text; the window moves along with the query.
     (distance < width) => (t[:, None] // width == t // width)
         These are blocks of width positions side by side; the window slides along with every query.
     distance >= 0 => distance > 0
