@@ -109,7 +109,7 @@ class Slips:
         Raises:
             ValueError: a slip has no hint.
         """
-        text, found = textwrap.dedent(self.text), []
+        text, found = textwrap.dedent(self.text) + "\n", []
         for patches, hint in _SLIP.findall(text):
             found += [(patch, " ".join(hint.split())) for patch in patches.splitlines()]
         if len(found) != len(re.findall(r"^\S", text, re.MULTILINE)):

@@ -74,6 +74,13 @@ def test_every_slip_is_an_answer_of_its_own():
     assert said(square, versions[0])[1] == hints[0]
 
 
+def test_slips_need_no_frame_of_empty_lines():
+    assert Slips(square.fallback, "a => b\n    It.\n\nb => c\n  That\n  one.").lines == [
+        ("a => b", "It."),
+        ("b => c", "That one."),
+    ]
+
+
 @pytest.mark.parametrize(
     ("slips", "message"),
     [
