@@ -90,13 +90,17 @@ def relative_frequencies(counts):
 
 relative_frequencies = check.relative_frequencies(relative_frequencies)"""
 
-_SOLUTION = """\
+_RELATIVE_FREQUENCIES = '''\
+def relative_frequencies(counts):
+    """P(w) for every symbol w, from how often each occurred."""
+    total = sum(counts.values())
+    return {symbol: count / total for symbol, count in counts.items()}'''
+
+_SOLUTION = f"""\
 <details><summary>A solution</summary>
 
 ```python
-def relative_frequencies(counts):
-    total = sum(counts.values())
-    return {symbol: count / total for symbol, count in counts.items()}
+{_RELATIVE_FREQUENCIES}
 ```
 
 </details>"""
@@ -133,36 +137,31 @@ assert abs(sum(p.values()) - 1) < 1e-9
 _CHECKS = '''\
 """Your turn in notebook {number}: what it is about."""
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Mapping
 
 from helpers.course.checks.lab import Lab
-from helpers.course.checks.trial import Trial
+from helpers.course.checks.turn import Case, turn
 
 turns = Lab("notebook{number}")
 
 
-def _relative_frequencies(counts: Mapping[str, int]) -> dict[str, float]:
-    total = sum(counts.values())
-    return {{symbol: count / total for symbol, count in counts.items()}}
+def counted(draw):
+    yield Case("by hand", Counter("banana"))
+    yield Case("any text", Counter(draw.text(40, "abcde")))
 
 
-@turns.task(_relative_frequencies)
-def relative_frequencies(trial: Trial) -> None:
-    hint = "The count of a symbol over the sum of all counts."
-    slips = [
-        (
-            lambda counts: {{w: c / len(counts) for w, c in counts.items()}},
-            "You divide by the number of different symbols, not by the number of all.",
-        ),
-        (lambda counts: dict(counts), "These are counts: a frequency lies between 0 and 1."),
-    ]
-    look = {{"hint": hint, "slips": slips}}
-    trial.agrees(_relative_frequencies, Counter("banana"), rule="by hand", **look)
-    drawn = Counter(trial.text(40, "abcde"))
-    trial.agrees(_relative_frequencies, drawn, rule="any text", **look)
+@turn(
+    turns,
+    "The count of a symbol over the sum of all counts.",
+    cases=counted,
+    slips="""
+    sum(counts.values()) => len(counts)
+        You divide by the number of different symbols, not by the number of all.
+    / total =>
+        These are counts: a frequency lies between 0 and 1.
+    """,
+)
+{solution}
 '''
 
 _QUIZZES = """\
@@ -235,7 +234,9 @@ def make_notebook(root: Path, name: str) -> Path:
     texts = {
         path: nbformat.writes(notebook) + "\n",
         claims_file(root, path): _CLAIMS.format(number=number, cell=drawing),
-        course / f"checks/notebook{number}.py": _CHECKS.format(number=number),
+        course / f"checks/notebook{number}.py": _CHECKS.format(
+            number=number, solution=_RELATIVE_FREQUENCIES
+        ),
         course / f"quizzes/{name}.toml": _QUIZZES.format(number=number),
     }
     for file, text in texts.items():

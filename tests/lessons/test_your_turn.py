@@ -4,17 +4,21 @@ import re
 
 import pytest
 
+from helpers.course.checks.turn import source_of
 from helpers.course.environment import find_root
 from tests.labs.mutation import ENDLESS, TIME_LIMIT, caught, patch, time_limit
 from tests.lessons.your_turn import (
     GENERIC,
+    Slip,
     answers,
     handed_over,
     judge,
     judge_mutant,
     judge_rewrite,
+    judge_slip,
     lacking,
     lessons,
+    slips,
     turns,
 )
 
@@ -22,6 +26,8 @@ LESSONS = lessons(find_root())
 TURNS = [(number, task) for number, path in LESSONS.items() for task in turns(path)]
 WRONG = [(number, mutant) for number in LESSONS for mutant in answers(number).MUTANTS]
 RIGHT = [(number, rewrite) for number in LESSONS for rewrite in answers(number).REWRITES]
+
+AS_DATA = sorted({(number, slip.task) for number in LESSONS for slip in slips(number)})
 
 
 def name(value):
@@ -42,6 +48,21 @@ def test_a_wrong_answer_is_caught_in_words_of_its_own(number, mutant):
     verdict = judge_mutant(LESSONS[number], mutant)
     assert caught(mutant, verdict), verdict.words(mutant.task)
     assert verdict.complaint.hint not in GENERIC, verdict.words(mutant.task)
+
+
+@pytest.mark.parametrize(("number", "task"), AS_DATA)
+def test_every_slip_is_told_in_its_own_words_on_every_input(number, task):
+    for slip in slips(number):
+        if slip.task == task:
+            verdict = judge_slip(slip)
+            assert verdict.complaint, f"missed: {slip.name}"
+            assert verdict.complaint.hint == slip.says, f"{slip.name}: {verdict.words(task)}"
+
+
+@pytest.mark.parametrize(("number", "task"), AS_DATA)
+def test_the_printed_solution_is_the_one_that_slips_are_made_from(number, task):
+    check = next(slip.check for slip in slips(number) if slip.task == task)
+    assert source_of(check.fallback) == turns(LESSONS[number])[task].solution + "\n"
 
 
 @pytest.mark.parametrize(("number", "rewrite"), RIGHT, ids=name)
@@ -81,12 +102,15 @@ def test_a_blank_is_not_attempted_and_a_wrong_answer_told_and_both_are_replaced(
     check, answer = handed_over(path, task, turn.blank)
     assert check(answer) is check.fallback
     assert capsys.readouterr().out.startswith(f"○ {task}: not attempted yet.")
-    mutant = next(mutant for mutant in answers(number).MUTANTS if mutant.task == task)
-    check, answer = handed_over(path, task, patch(turn.solution, mutant))
+    wrong = next(w for w in [*slips(number), *answers(number).MUTANTS] if w.task == task)
+    if isinstance(wrong, Slip):
+        answer = wrong.version
+    else:
+        check, answer = handed_over(path, task, patch(turn.solution, wrong))
     assert check(answer) is check.fallback
     said = capsys.readouterr().out
     assert said.startswith(f"✗ {task}: this does not hold: ")
-    assert mutant.says in said
+    assert wrong.says in said
     assert said.endswith("Later cells use the course's own version.\n")
 
 

@@ -10,6 +10,7 @@ import pytest
 from nbformat import v4
 
 from helpers.course.checks.lab import Lab
+from helpers.course.checks.turn import Case, turn
 from tests.labs.mutation import Mutant, Rewrite
 from tests.lessons import your_turn
 from tests.lessons.your_turn import (
@@ -17,8 +18,10 @@ from tests.lessons.your_turn import (
     judge,
     judge_mutant,
     judge_rewrite,
+    judge_slip,
     lacking,
     lessons,
+    slips,
     turns,
 )
 
@@ -131,6 +134,58 @@ def test_right_answers_that_pass_and_are_rejected(path):
     same = dataclasses.replace(PRODUCT, source="def double(x):\n    return (x + x)  # the same")
     with pytest.raises(ValueError, match="this is the printed solution"):
         judge_rewrite(path, same)
+
+
+@pytest.fixture
+def as_data(monkeypatch):
+    """The slips of a module of checks that is written as data, in the place of notebook 99."""
+    lab = Lab("toy")
+
+    @turn(
+        lab,
+        "Add it to itself.",
+        cases=lambda draw: [Case("twice", 3.0 if draw.integer(0, 10) < 5 else 4.0)],
+        slips="""
+        x + x => x * x
+            That is the square.
+        x + x => 8.0
+            It depends on x.
+        x + x => x + x + 0
+            That is nothing.
+        """,
+    )
+    def double(x):
+        return x + x
+
+    module = types.ModuleType("helpers.course.checks.notebook99")
+    module.turns, module.__spec__ = lab, object()
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    yield slips("99")
+    slips.cache_clear()
+
+
+def test_slips_that_are_told_or_not(as_data):
+    square, sometimes, nothing = as_data
+    assert (square.task, square.name, square.says) == (
+        "double",
+        "x + x => x * x",
+        "That is the square.",
+    )
+    assert judge_slip(square).complaint.hint == square.says
+    assert judge_slip(sometimes).complaint is None  # right for some of the inputs
+    assert judge_slip(nothing).complaint is None
+
+
+def test_slips_are_wrong_answers(as_data, path):
+    module = types.SimpleNamespace(MUTANTS=[], REWRITES=[PRODUCT])
+    assert lacking(path, module) == [
+        "four_times has 0 wrong answers, not 3",
+        "four_times has 0 right answers, not 1",
+    ]
+
+
+def test_a_lesson_without_slips():
+    assert slips("98") == []
 
 
 def test_patches_that_do_not_fit(path):

@@ -3,7 +3,8 @@
 A cell with the tag ``your-turn`` defines a function with three dots in it and ends in ``name =
 check.task(name)``; the cell below folds a solution away. Answers run here without a kernel, each in
 a namespace of its own, which holds what the notebook imports and, of the tasks before, the course's
-own versions. Wrong answers are patches of the printed solution, as for the labs.
+own versions. Wrong answers are patches of the printed solution, as for the labs; where a task is
+written as ``turn``, its slips are wrong answers, too, which need not be written again.
 
     python -m tests.lessons.your_turn 02      print what the checks say of all answers to its tasks
 """
@@ -14,6 +15,7 @@ import argparse
 import ast
 import importlib.util
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -26,6 +28,7 @@ from nbformat import NotebookNode
 
 from helpers.course.checks import trial
 from helpers.course.checks.lab import Task, Verdict
+from helpers.course.checks.turn import Slips
 from helpers.course.environment import find_root
 from helpers.course.workspace import find_notebook, released_notebooks
 from staff.notebooks.lesson_rules import YOUR_TURN_TAG, solution_below
@@ -70,6 +73,25 @@ class Turn:
     kept: str
 
 
+@dataclass(frozen=True)
+class Slip:
+    """A slip of a task, as a wrong answer.
+
+    Attributes:
+        task: its name.
+        name: what the slip patches.
+        says: its hint, all of it.
+        check: the task.
+        version: the wrong answer.
+    """
+
+    task: str
+    name: str
+    says: str
+    check: Task
+    version: Callable[..., Any]
+
+
 def lessons(root: Path) -> dict[str, Path]:
     """The notebooks in which the student writes, by number."""
     paths = [root / "notebooks" / path for path in released_notebooks(root)]
@@ -82,6 +104,21 @@ def answers(number: str) -> ModuleType | SimpleNamespace:
     if importlib.util.find_spec(name) is None:
         return SimpleNamespace(MUTANTS=[], REWRITES=[])
     return importlib.import_module(name)
+
+
+@cache
+def slips(number: str) -> list[Slip]:
+    """The slips of all tasks of a notebook that are written as ``turn``."""
+    name = f"helpers.course.checks.notebook{number}"
+    if importlib.util.find_spec(name) is None:
+        return []
+    tasks = importlib.import_module(name).turns.tasks.values()
+    return [
+        Slip(task.name, line, hint, task, version)
+        for task in tasks
+        if isinstance(task.slips, Slips)
+        for (line, hint), (version, _) in zip(task.slips.lines, task.slips)
+    ]
 
 
 @cache
@@ -125,6 +162,13 @@ def judge(path: Path, task: str, source: str, seconds: float = trial.TIME_LIMIT)
     return found
 
 
+def judge_slip(slip: Slip) -> Verdict:
+    """What the check says of a slip; of several inputs, one where it is not its own hint counts."""
+    verdicts = [slip.check.judge(slip.version, seed) for seed in SEEDS]
+    others = [v for v in verdicts if v.complaint is None or v.complaint.hint != slip.says]
+    return (others or verdicts)[0]
+
+
 def judge_mutant(path: Path, mutant: Mutant) -> Verdict:
     """What the check says of a wrong answer; of several inputs, the one that misses it counts.
 
@@ -158,7 +202,12 @@ def handed_over(path: Path, task: str, source: str) -> tuple[Task, Any]:
 
 def lacking(path: Path, module: ModuleType | SimpleNamespace) -> list[str]:
     """Tasks with too few wrong or right answers, and answers to no task or of the same name."""
-    return too_few(turns(path), module.MUTANTS, module.REWRITES, LEAST)
+    wrong = [*slips(path.name[:2]), *module.MUTANTS]
+    return too_few(turns(path), wrong, module.REWRITES, LEAST)
+
+
+def _judge_wrong(path: Path, answer: Slip | Mutant) -> Verdict:
+    return judge_slip(answer) if isinstance(answer, Slip) else judge_mutant(path, answer)
 
 
 def _turn(path: Path, task: str) -> Turn:
@@ -202,7 +251,8 @@ def main(arguments: list[str] | None = None) -> int:
     number = parser.parse_args(arguments).notebook
     root = find_root()
     path, module = root / "notebooks" / find_notebook(root, number), answers(number)
-    faults = table(path, module.MUTANTS, module.REWRITES, judge_mutant, judge_rewrite)
+    wrong = [*slips(number), *module.MUTANTS]
+    faults = table(path, wrong, module.REWRITES, _judge_wrong, judge_rewrite)
     faults = [*lacking(path, module), *faults]
     print("\n".join(faults))
     return 1 if faults else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dis
 import hashlib
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import wraps
 from itertools import pairwise
@@ -150,6 +150,7 @@ class Task:
     Attributes:
         lab, name, check, fallback, uses, without, lent: see ``Lab.task``.
         answer: what it was called with last; this is what is marked.
+        slips: (wrong version, hint) of known slips, where the task is written as ``turn``.
     """
 
     lab: Lab
@@ -160,6 +161,7 @@ class Task:
     without: frozenset[str] = frozenset()
     lent: bool = True
     answer: Any = None
+    slips: Iterable[tuple[Callable[..., Any], str]] = ()
 
     def __call__(self, answer: Any) -> Any:
         """Check an answer, say what was found; return it, or the course's own where it is lent."""

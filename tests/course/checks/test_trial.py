@@ -213,6 +213,12 @@ def test_an_agreement_within_a_tolerance():
     assert complaint(lambda: agree(lambda a, b: 3.05, 6, 2)).hint == "usual"
 
 
+def test_what_is_compared_may_be_more_than_what_a_call_gives():
+    look = {"call": lambda answer, a, b: round(answer(a, b)), "slips": QUOTIENT_SLIPS}
+    agree(lambda a, b: a / b + 0.3, 6, 2, **look)
+    assert complaint(lambda: agree(lambda a, b: b / a, 7, 2, **look)).hint == "Upside down."
+
+
 def test_slips_are_called_only_where_the_answer_is_wrong():
     called = []
     slips = [(lambda a, b: called.append(a), "never")]
