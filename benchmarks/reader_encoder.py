@@ -31,13 +31,12 @@ from torch.nn import functional as F
 from helpers.data import reader_tasks
 from helpers.data.bpe import BPETokenizer
 from helpers.data.lantern_reader import LABELS, MOODS, Story, read_stories
-from helpers.data.masking import IGNORED, MaskedDocuments
+from helpers.data.masking import IGNORED, MaskedDocuments, masked_loss
 from helpers.data.reader_tasks import CLS, MASK, PAD, SEP, TAGS, Batches, Example, joined
 from helpers.device import best_device, describe, mixed_precision, processor
 from helpers.evaluating import evaluating
 from helpers.files import write_whole
 from helpers.inference.answers import best_span, exact_match, token_f1
-from helpers.inference.filling import masked_loss
 from helpers.inference.tagging import entity_scores
 from helpers.learning import checkpoints
 from helpers.learning.optimizers import gpt_optimizers

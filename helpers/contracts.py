@@ -101,16 +101,17 @@ def read_tokens(predictor: Predictor, tokens: Tensor, state: Any) -> tuple[Tenso
     ``ReadsAtOnce`` reads them in one pass; any other one step by step.
 
     Raises:
-        ValueError: tokens of another shape, or none.
+        ValueError: tokens of another shape, or none; log-probabilities that are no numbers.
     """
     tokens = _check_tokens(tokens)
     if reads_at_once(predictor):
-        return predictor.read(tokens, state)
+        log_probs, state = predictor.read(tokens, state)
+        return _check_numbers(log_probs), state
     rows = []
     for column in tokens.unbind(1):
         log_probs, state = predictor.step(column, state)
         rows.append(log_probs)
-    return torch.stack(rows, 1), state  # (B, T, V)
+    return _check_numbers(torch.stack(rows, 1)), state  # (B, T, V)
 
 
 def read_prompt(predictor: Predictor, tokens: Tensor, state: Any) -> tuple[Tensor, Any]:
@@ -118,10 +119,10 @@ def read_prompt(predictor: Predictor, tokens: Tensor, state: Any) -> tuple[Tenso
     tokens = _check_tokens(tokens)
     if reads_at_once(predictor):
         log_probs, state = predictor.read(tokens, state)
-        return log_probs[:, -1], state
+        return _check_numbers(log_probs[:, -1]), state
     for column in tokens.unbind(1):
         log_probs, state = predictor.step(column, state)
-    return log_probs, state
+    return _check_numbers(log_probs), state
 
 
 def next_log_probs(predictor: Predictor, context: Sequence[int] | Tensor) -> Tensor:
@@ -138,6 +139,15 @@ def next_log_probs(predictor: Predictor, context: Sequence[int] | Tensor) -> Ten
     )
     tokens = torch.cat([torch.tensor([predictor.bos]), context])[None]  # (1, 1 + T)
     return read_prompt(predictor, tokens, predictor.start(1))[0][0]
+
+
+def _check_numbers(log_probs: Tensor) -> Tensor:
+    if log_probs.isnan().any():
+        raise ValueError(
+            "The predictor gives NaN for a log-probability: some of its model's weights are no "
+            "finite numbers, so load them again, or train again with a lower learning rate."
+        )
+    return log_probs
 
 
 def _check_tokens(tokens: Tensor) -> Tensor:

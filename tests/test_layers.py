@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from helpers.files import own_files
+
 ROOT = Path(__file__).resolve().parents[1]
 # From the ground floor up; a single module on the ground floor is its own layer's name.
 LAYERS = ["ground", "data", "models", "inference", "learning", "display", "course"]
@@ -36,7 +38,7 @@ def imports(path, package):
 
 def modules(root, package="helpers"):
     """Every module of a package: dotted name -> file."""
-    files = sorted((root / package).rglob("*.py"))
+    files = own_files(root / package, "*.py")
     names = [".".join(file.relative_to(root).with_suffix("").parts) for file in files]
     return {name.removesuffix(".__init__"): file for name, file in zip(names, files)}
 
@@ -120,7 +122,7 @@ def test_the_check_of_staffs_tools_finds(tmp_path, source):
 
 def test_no_notebook_imports_staffs_tools():
     """Of the labs' sources, too, which the notebooks' rules do not look at."""
-    paths = sorted((ROOT / "notebooks").rglob("*.ipynb"))
+    paths = own_files(ROOT / "notebooks", "*.ipynb")
     assert paths
     for path in paths:
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:

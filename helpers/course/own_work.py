@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import math
 import os
 import symtable
 from collections.abc import Iterator, Mapping
@@ -21,7 +22,7 @@ from typing import Any
 from helpers.course.checks.lab import Task
 from helpers.course.environment import find_root
 from helpers.data.bpe import BPETokenizer
-from helpers.files import write_whole
+from helpers.files import own_files, write_whole
 from helpers.learning import checkpoints
 from helpers.models.gpt import GPT
 
@@ -67,7 +68,7 @@ def recall(task: Task, folder: Path | None = None) -> Any:
         return task.fallback
     space: dict[str, Any] = {"__name__": "own_work"}
     try:
-        source = path.read_text(encoding="utf-8")
+        source = path.read_text(encoding="utf-8-sig")
         linecache.cache[str(path)] = (len(source), None, source.splitlines(True), str(path))
         exec(compile(source, str(path), "exec"), space)
         answer = space[_kept_name(source)]
@@ -113,7 +114,7 @@ def save_gpt(
             folder = Path(passing) if _supervised() else find_root() / OWN_GPT
         checkpoints.save_model(folder, model, card)
         tokenizer.save(folder / "tokenizer.json")
-        size = sum(path.stat().st_size for path in folder.iterdir())
+        size = sum(path.stat().st_size for path in own_files(folder, deep=False))
     print(f"Kept in {OWN_GPT}, {size / 1e6:.1f} MB; the next notebook will read it.")
 
 
@@ -161,6 +162,9 @@ def _add(name: str, value: Any, needed: dict[str, str]) -> None:
         return
     if isinstance(value, ModuleType):
         needed[name] = _without_alias(f"import {value.__name__} as {name}")
+        return
+    if isinstance(value, float) and not math.isfinite(value):
+        needed[name] = f'{name} = float("{value}")'
         return
     if isinstance(value, int | float | str | bool | None):
         needed[name] = f"{name} = {value!r}"

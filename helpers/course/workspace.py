@@ -13,8 +13,9 @@ import argparse
 import sys
 from pathlib import Path
 
+from helpers.console import print_all
 from helpers.course.environment import find_root
-from helpers.files import write_whole
+from helpers.files import own_files, write_whole
 
 
 def released_notebooks(root: Path) -> list[Path]:
@@ -23,7 +24,7 @@ def released_notebooks(root: Path) -> list[Path]:
     return [
         path.relative_to(folder)
         for pattern in ("*.ipynb", "labs/*.ipynb")
-        for path in sorted(folder.glob(pattern))
+        for path in own_files(folder, pattern, deep=False)
     ]
 
 
@@ -58,9 +59,9 @@ def lay_copies(root: Path) -> list[Path]:
         if not (target / path).exists():
             _copy(source / path, target / path)
             laid.append(target / path)
-    for drawing in sorted((source / "figures").rglob("*")):
+    for drawing in own_files(source / "figures"):
         copy = target / drawing.relative_to(source)
-        if drawing.is_file() and not (copy.exists() and copy.read_bytes() == drawing.read_bytes()):
+        if not (copy.exists() and copy.read_bytes() == drawing.read_bytes()):
             _copy(drawing, copy)
             laid.append(copy)
     return laid
@@ -85,6 +86,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
+    print_all()
     parser = argparse.ArgumentParser(
         prog="python -m helpers.course.workspace",
         description="Lay working copies of the notebooks in work/; nothing there is overwritten.",

@@ -410,7 +410,7 @@ def _parsed(lines: Iterable[str], path: str | Path) -> list[tuple[int, int]]:
 
 def _text_of(path: str | Path) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:
         raise TokenizerError(f"Cannot read {path}: {error.strerror}.") from None
     except UnicodeDecodeError:

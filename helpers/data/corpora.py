@@ -18,6 +18,7 @@ from pathlib import Path
 from helpers.data import lantern_reader as reader
 from helpers.data.bpe import END_OF_TEXT
 from helpers.data.reading import DATA_FOLDER, RESTORE, CorpusError, read_bytes, read_text
+from helpers.files import name_in, own_files
 
 TINY_SHAKESPEARE_URL = (
     "https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare/input.txt"
@@ -113,7 +114,7 @@ def lantern_bay() -> Corpus:
     rows = read_text(folder / "moods.tsv").splitlines()[1:]
     moods = {(book, title): mood for book, title, mood in (row.split("\t") for row in rows)}
     documents = []
-    for path in sorted(folder.glob("*.txt")):
+    for path in own_files(folder, "*.txt", deep=False):
         for tale in read_text(path).removesuffix("\n").split(_TWO_BLANK_LINES):
             title = tale.partition("\n")[0]
             mood = moods.pop((path.stem[:2], title), None)
@@ -222,8 +223,9 @@ def from_path(path: str | os.PathLike[str], pattern: str = "*.txt") -> Corpus:
     """A UTF-8 text of your own: a file, or all files of a folder that fit ``pattern``.
 
     A folder is searched with its sub-folders; a file is one document, its title the path; empty
-    files are left out. Twenty documents or more are split by document, 80 / 10 / 10 %. Otherwise
-    the text is cut, 90 / 5 / 5 % of its characters. Line ends become "\\n", a byte-order mark goes.
+    files are left out, and so are hidden ones and what programs leave (``helpers.files.is_own``).
+    Twenty documents or more are split by document, 80 / 10 / 10 %. Otherwise the text is cut,
+    90 / 5 / 5 % of its characters. Line ends become "\\n", a byte-order mark goes.
 
     Raises:
         CorpusError: nothing there, no text in it, binary, or not UTF-8.
@@ -234,16 +236,16 @@ def from_path(path: str | os.PathLike[str], pattern: str = "*.txt") -> Corpus:
     name = path.resolve().stem
     if not path.is_dir():
         return _split(name, [Document(path.name, read_text(path))])
-    files = sorted(file for file in path.rglob(pattern) if file.is_file())
+    files = own_files(path, pattern)
     if not files:
         raise CorpusError(
             f"The folder {path} holds no file that fits {pattern!r}: put your texts there, or pass "
             "the pattern of their names."
         )
     documents = [
-        Document(file.relative_to(path).as_posix(), read_text(file))
+        Document(name_in(path, file), text)
         for file in files
-        if not _is_blank(file)
+        if (text := read_text(file, may_be_blank=True)).strip()
     ]
     if not documents:
         raise CorpusError(
@@ -287,15 +289,13 @@ def _fetch_tiny_shakespeare() -> Path:
     return Path(file)
 
 
-def _is_blank(path: Path) -> bool:
-    return not read_bytes(path).strip()
-
-
 def _in_hash_order(documents: Sequence[Document]) -> list[Document]:
     """The same shuffle on every machine, whatever its random generators do."""
 
     def key(document: Document) -> bytes:
-        return hashlib.sha256(f"{document.book}/{document.title}".encode()).digest()
+        name = f"{document.book}/{document.title}"
+        # Linux takes any bytes for the name of a file.
+        return hashlib.sha256(name.encode("utf-8", "surrogateescape")).digest()
 
     return sorted(documents, key=key)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from helpers.data.batching import seeded
 
@@ -64,6 +65,18 @@ def mask_tokens(
     inputs = torch.where(chosen & (what < masked), mask, tokens)
     inputs = torch.where(chosen & (masked <= what) & (what < masked + random), drawn, inputs)
     return inputs, torch.where(chosen, tokens, IGNORED)
+
+
+def masked_loss(logits: Tensor, targets: Tensor) -> Tensor:
+    """Cross-entropy in nats per chosen token: logits (B, T, V), targets (B, T) with ``IGNORED``.
+
+    Zero where nothing was chosen.
+    """
+    chosen = targets != IGNORED
+    total = F.cross_entropy(
+        logits.flatten(0, -2), targets.flatten(), ignore_index=IGNORED, reduction="sum"
+    )
+    return total / chosen.sum().clamp(min=1)
 
 
 def pad_rows(rows: Sequence[Tensor], pad: int) -> Tensor:

@@ -24,11 +24,11 @@ def read_bytes(path: Path) -> bytes:
         raise CorpusError(f"{path} cannot be read ({error.strerror}): check the path.") from error
 
 
-def read_text(path: Path) -> str:
+def read_text(path: Path, may_be_blank: bool = False) -> str:
     """The text of a UTF-8 file. Line ends become "\\n", a byte-order mark goes.
 
     Raises:
-        CorpusError: it cannot be read, is binary, not UTF-8, or empty.
+        CorpusError: it cannot be read, is binary, not UTF-8, or, unless it may be, blank.
     """
     content = read_bytes(path)
     if b"\0" in content:
@@ -43,6 +43,6 @@ def read_text(path: Path) -> str:
             "UTF-8 in your editor."
         ) from error
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    if not text.strip():
+    if not (text.strip() or may_be_blank):
         raise CorpusError(f"{path} is empty: give a file that holds text.")
     return text

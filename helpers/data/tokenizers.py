@@ -7,19 +7,25 @@ readable JSON file.
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+import regex
 import torch
 from torch import Tensor
 
 from helpers.files import write_whole
 
 T = TypeVar("T")
+
+# Letters, digits and "_", each with its combining marks and joiners, which ``\w`` does not know:
+# without them it cuts a decomposed "é", and words of Hindi or Tamil, into pieces. And what else is
+# no space, by itself.
+WORD = r"[\p{L}\p{N}_][\p{L}\p{N}\p{M}_\u200c\u200d]*"
+SIGN = r"[^\p{L}\p{N}_\s\x1c-\x1f]\p{M}*"
 
 
 class TokenizerError(ValueError):
@@ -96,7 +102,7 @@ class WordTokenizer:
     """
 
     unk, end = 0, 1
-    _pattern = re.compile(r"\w+(?:['\N{RIGHT SINGLE QUOTATION MARK}-]\w+)*|[^\w\s]")
+    _pattern = regex.compile(rf"{WORD}(?:['\u2019-]{WORD})*|{SIGN}")
 
     def __init__(self, words: Iterable[str]) -> None:
         self.words = ["<unk>", "</s>", *words]
@@ -173,7 +179,7 @@ def write_saved(path: str | Path, content: dict) -> None:
 def read_saved(path: str | Path, kind: str, field: str, form: type[T]) -> T:
     """One field of a saved tokenizer; a TokenizerError where it is not of this kind."""
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        content = json.loads(Path(path).read_text(encoding="utf-8-sig"))  # an editor's mark
         if content["type"] == kind and isinstance(content[field], form):
             return content[field]
     except OSError as error:

@@ -8,16 +8,23 @@ published: the score used here is the common reading of these papers.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
+import regex
 import torch
 from torch import Tensor
 
-from helpers.data.tokenizers import TokenizerError, checked_ids, read_saved, write_saved
+from helpers.data.tokenizers import (
+    SIGN,
+    WORD,
+    TokenizerError,
+    checked_ids,
+    read_saved,
+    write_saved,
+)
 
 _LONGEST_WORD = 100  # characters; BERT takes longer words for unknown ones, too
 
@@ -32,7 +39,7 @@ class WordPieceTokenizer:
     """
 
     unk = 0
-    _pattern = re.compile(r"\w+|[^\w\s]")
+    _pattern = regex.compile(f"{WORD}|{SIGN}")
 
     def __init__(self, pieces: Iterable[str]) -> None:
         self.pieces = ["[UNK]", *pieces]

@@ -210,8 +210,7 @@ def curves(
     for axis, logarithmic in ((ax.xaxis, logx), (ax.yaxis, logy)):
         if logarithmic:
             log_axis(ax, axis)
-    note = f"\n({gaps} of {total} values are infinite or missing and not drawn)" if gaps else ""
-    ax.set(xlabel=xlabel + note, ylabel=ylabel, title=title)
+    ax.set(xlabel=xlabel + not_drawn(gaps, total), ylabel=ylabel, title=title)
     reference_lines(ax, floor or {})
     if len(series) > 1:
         ax.legend()
@@ -277,7 +276,7 @@ def bars(
             drawn = ax.bar(at, lengths, width=width * 0.92, yerr=error, **look)
         if value_format:
             words = [
-                format(number, value_format) if math.isfinite(number) else _word(number)
+                format(number, value_format) if math.isfinite(number) else word_of(number)
                 for number in numbers
             ]
             ax.bar_label(drawn, labels=words, padding=4, fontsize=12)
@@ -351,6 +350,11 @@ def heatmaps(
         if ax is not axes[0, -1]:
             ax.images[0].colorbar.remove()
     return figure
+
+
+def not_drawn(gaps: int, total: int) -> str:
+    """The note below a picture that leaves out some of its numbers; empty where it does not."""
+    return f"\n({gaps} of {total} values are infinite or missing and not drawn)" if gaps else ""
 
 
 def signed(values: Any) -> bool:
@@ -518,7 +522,8 @@ def _visible(labels: Sequence[str], *, only_blank: bool = False) -> list[str]:
     return [label if only_blank and label.strip() else visible(label) for label in map(str, labels)]
 
 
-def _word(number: float) -> str:
+def word_of(number: float) -> str:
+    """What is written for a number that is not finite."""
     return "no value" if math.isnan(number) else ("∞" if number > 0 else "−∞")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from html import escape
 
@@ -11,6 +12,7 @@ from matplotlib import colormaps
 from torch import Tensor
 
 from helpers.display import palette
+from helpers.display.plotting import word_of
 from helpers.display.signs import visible
 
 
@@ -29,7 +31,8 @@ def token_boxes(
 
     Args:
         pieces: the tokens as strings, in order.
-        values: one number per token, such as its surprise; light is low, dark is high.
+        values: one number per token, such as its surprise; light is low, dark is high. Infinity is
+            as dark as the highest finite one, NaN as light as the lowest; both are said below.
         unit: what the numbers are, for the line below.
 
     Raises:
@@ -38,16 +41,18 @@ def token_boxes(
     numbers = None if values is None else torch.as_tensor(values, dtype=torch.double).tolist()
     if numbers is not None and len(numbers) != len(pieces):
         raise ValueError(f"There are {len(pieces)} tokens and {len(numbers)} values.")
-    top = max(numbers, default=0.0) if numbers else 1.0
+    top = max(filter(math.isfinite, numbers or ()), default=0.0)
     boxes = []
     for i, piece in enumerate(pieces):
         shade, ink, below = palette.NEIGHBOURS[i % 2], palette.BLACK, ""
         if numbers is not None:
-            share = numbers[i] / top if top > 0 else 0.0
+            number, finite = numbers[i], math.isfinite(numbers[i])
+            share = float(number > 0) if not finite else number / top if top > 0 else 0.0
             red, green, blue, _ = colormaps["YlGnBu"](0.75 * min(max(share, 0.0), 1.0))
             shade = f"rgb({255 * red:.0f},{255 * green:.0f},{255 * blue:.0f})"
             ink = palette.WHITE if share > 0.7 else ink
-            below = f'<br><span style="font-size: 11px">{numbers[i]:.1f}</span>'
+            words = f"{number:.1f}" if finite else word_of(number)
+            below = f'<br><span style="font-size: 11px">{words}</span>'
         shown = escape(visible(piece)) or "&nbsp;"
         boxes.append(
             f'<span style="display: inline-block; background: {shade}; color: {ink}; border: 1px '

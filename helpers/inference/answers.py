@@ -6,11 +6,11 @@ comprehension of text", section 6.1.
 
 from __future__ import annotations
 
-import re
 import string
 from collections import Counter
 from collections.abc import Sequence
 
+import regex
 import torch
 from torch import Tensor
 
@@ -54,7 +54,8 @@ def best_span(
 def normalized(answer: str) -> str:
     """An answer as SQuAD compares it: lower case, no punctuation, no articles, single spaces."""
     kept = "".join(sign for sign in answer.lower() if sign not in string.punctuation)
-    return " ".join(re.sub(r"\b(a|an|the)\b", " ", kept).split())
+    # To ``regex`` an "a" with a combining mark is one letter, and no article.
+    return " ".join(regex.sub(r"\b(a|an|the)\b", " ", kept).split())
 
 
 def exact_match(answer: str, truths: Sequence[str]) -> float:

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
-from helpers.data.masking import IGNORED
 from helpers.evaluating import evaluating
 
 
@@ -65,15 +63,3 @@ def pseudo_log_likelihood(
             log_p = logits.log_softmax(-1).cpu()
             found[some] = log_p[torch.arange(len(some)), tokens[some]]
     return found
-
-
-def masked_loss(logits: Tensor, targets: Tensor) -> Tensor:
-    """Cross-entropy in nats per chosen token: logits (B, T, V), targets (B, T) with ``IGNORED``.
-
-    Zero where nothing was chosen.
-    """
-    chosen = targets != IGNORED
-    total = F.cross_entropy(
-        logits.flatten(0, -2), targets.flatten(), ignore_index=IGNORED, reduction="sum"
-    )
-    return total / chosen.sum().clamp(min=1)

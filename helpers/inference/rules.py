@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Integral
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,9 @@ class Rules:
     def __post_init__(self) -> None:
         if not 0 <= self.temperature < math.inf:
             raise ValueError(f"temperature is {self.temperature}; expected a number of 0 or more.")
-        if self.top_k is not None and self.top_k < 1:
-            raise ValueError(f"top_k is {self.top_k}; expected one token or more to keep.")
+        k = self.top_k
+        if k is not None and (not isinstance(k, int | Integral) or k < 1):
+            raise ValueError(f"top_k is {k}; expected a whole number of tokens to keep, 1 or more.")
         if self.top_p is not None and not 0 < self.top_p <= 1:
             raise ValueError(
                 f"top_p is {self.top_p}; expected a probability above 0 and at most 1."

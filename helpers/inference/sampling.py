@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from numbers import Integral
 
 import torch
 from torch import Tensor
@@ -81,8 +82,8 @@ def stream(
     Raises:
         ValueError: as ``sample``, at the call and not only at the first token.
     """
-    if length < 0:
-        raise ValueError(f"length ({length}) cannot be negative.")
+    if not isinstance(length, int | Integral) or length < 0:
+        raise ValueError(f"length is {length}; expected a whole number of tokens, 0 or more.")
     rows, ends = prompt_rows(prompt, batch_size, predictor), stop_tokens(stop, predictor)
 
     def tokens() -> Iterator[Tensor]:

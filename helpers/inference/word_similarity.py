@@ -14,7 +14,15 @@ def auc(positive: Tensor, negative: Tensor) -> float:
     """Chance that a random positive score is above a random negative one; a tie counts one half.
 
     0.5 is guessing, 1 is perfect. The Mann-Whitney statistic divided by the number of pairs.
+
+    Raises:
+        ValueError: there is no pair.
     """
+    if not (len(positive) and len(negative)):
+        raise ValueError(
+            f"There are {len(positive)} positive and {len(negative)} negative scores to compare: "
+            "give at least one of each."
+        )
     above = (positive[:, None] > negative[None, :]).double().mean()
     ties = (positive[:, None] == negative[None, :]).double().mean()
     return float(above + ties / 2)

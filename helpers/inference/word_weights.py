@@ -8,6 +8,7 @@ BERT look at?", section 4.1.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 
 import torch
@@ -29,13 +30,18 @@ def words_of(pieces: Sequence[str]) -> tuple[list[str], Tensor]:
     numbers = []
     for piece in pieces:
         last = words[-1] if words else ""
-        if (piece[:1].isalnum() and last[-1:].isalnum()) or piece[:1] == last[-1:] == "\n":
+        if (_in_word(piece[:1]) and _in_word(last[-1:])) or piece[:1] == last[-1:] == "\n":
             words[-1] += piece
         else:
             opens = piece.startswith(' "') or (piece[:1] == '"' and last[-1:] in ("", "\n"))
             words.append(piece.replace('"', "“", 1) if opens else piece.replace('"', "”"))
         numbers.append(len(words) - 1)
     return [word.strip() or ("¶" if "\n" in word else "␣") for word in words], torch.tensor(numbers)
+
+
+def _in_word(sign: str) -> bool:
+    """Letters and digits, and the marks that are combined with them."""
+    return sign.isalnum() or unicodedata.category(sign or " ").startswith("M")
 
 
 def into_words(weights: Tensor, word_of: Tensor) -> Tensor:

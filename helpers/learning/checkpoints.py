@@ -26,6 +26,7 @@ from helpers.files import write_whole
 from helpers.learning import storage
 from helpers.learning.storage import CheckpointError
 from helpers.learning.training import Training
+from helpers.models.adapters import LoRALinear, merge_lora
 from helpers.models.encoder import Encoder, MaskedLM
 from helpers.models.gpt import GPT, GPTConfig
 
@@ -45,7 +46,7 @@ def save_model(
     """Write a model and its card; a model that the folder held before is replaced all at once.
 
     Other files in the folder, such as the tokenizer's, are left alone. Weights that are tied are
-    stored once.
+    stored once. LoRA is stored merged into the weights: what is loaded is a plain GPT.
 
     Args:
         folder: made if need be.
@@ -60,17 +61,30 @@ def save_model(
         The folder.
 
     Raises:
-        CheckpointError: a card that JSON cannot hold, weights too large for ``dtype``, or an
-            encoder that was not made by ``Encoder.modern``.
+        CheckpointError: a card that JSON cannot hold, weights that are no finite numbers (as
+            ``dtype``), or a model that ``load_model`` and ``load_encoder`` could not build again:
+            one with adapters, a quantized one, an encoder that ``Encoder.modern`` did not make.
     """
+    if not isinstance(model, GPT | MaskedLM):
+        raise CheckpointError(
+            f"This is a {type(model).__name__}; save_model takes a GPT or a MaskedLM."
+        )
+    if any(isinstance(part, LoRALinear) for part in model.modules()):
+        model = merge_lora(model)
+    if odd := _beyond_settings(model):
+        raise CheckpointError(
+            f"This {type(model).__name__} cannot be loaded again, since its settings do not tell "
+            f"of {odd}: save the model as it was before it was adapted or quantized."
+        )
     settings = _settings_to_build(model)
     folder, tensors = Path(folder), storage.tensors_of(model)
     if dtype is not None:
         tensors = {n: t.to(dtype) if t.is_floating_point() else t for n, t in tensors.items()}
-        if not all(bool(tensor.isfinite().all()) for tensor in tensors.values()):
+    for name, tensor in tensors.items():
+        if not bool(tensor.isfinite().all()):
             raise CheckpointError(
-                f"Some weights are infinite or no numbers as {dtype}: store them as torch.bfloat16 "
-                "or torch.float32, or look for what went wrong in training."
+                f"{name} holds what is infinite or no number as {tensor.dtype}: store the weights "
+                "as torch.bfloat16 or torch.float32, or look for what went wrong in training."
             )
     weights = storage.tensor_bytes(tensors)
     digest = storage.sha256(weights)
@@ -182,7 +196,7 @@ def save(
     part = folder / f".{goal.name}.part"
     part.mkdir()
     try:
-        if isinstance(training.model, GPT):
+        if isinstance(training.model, GPT) and not _beyond_settings(training.model):
             save_model(part, training.model, {"step": step})  # so that load_model can open it
         else:
             write_whole(part / _WEIGHTS, storage.tensor_bytes(storage.tensors_of(training.model)))
@@ -329,6 +343,14 @@ def _settings_to_build(model: GPT | MaskedLM) -> dict[str, Any]:
         "config": asdict(encoder.config),
         "encoder": {"pad": encoder.pad, "segments": segments},
     }
+
+
+def _beyond_settings(model: GPT | MaskedLM) -> str:
+    """The first weight that a model built from the settings lacks, or has and this one lacks."""
+    with torch.device("meta"):
+        plain = _build(_settings_to_build(model), Path(_CONFIG))
+    own, wanted = ({n: p.shape for n, p in m.named_parameters()} for m in (model, plain))
+    return next((n for n in {**own, **wanted} if own.get(n) != wanted.get(n)), "")
 
 
 def _build(description: dict[str, Any], path: Path) -> GPT | MaskedLM:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from torch import Tensor
 from torch.nn import functional as F
 
+from helpers.data.masking import masked_loss
+
 
 def distillation_loss(
     logits: Tensor, teacher: Tensor, targets: Tensor, *, mix: float = 0.5, temperature: float = 1.0
@@ -37,7 +39,7 @@ def distillation_loss(
             f"{tuple(teacher.shape)}: they must speak of the same tokens."
         )
     logits, teacher = logits.flatten(0, -2), teacher.detach().flatten(0, -2)
-    hard = F.cross_entropy(logits, targets.flatten())
+    hard = masked_loss(logits, targets.flatten())
     said = (teacher / temperature).log_softmax(-1)
     heard = (logits / temperature).log_softmax(-1)
     soft = F.kl_div(heard, said, reduction="batchmean", log_target=True)

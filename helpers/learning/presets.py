@@ -32,7 +32,7 @@ _TABLE = (
     ("decay", "share of the steps, at the end, in which they fall", 1.0, 1.0, 1.0, 1.0, 1.0),
     ("save_every", "steps between two checkpoints", 10, 200, 500, 250, 250),
     ("precision", "float32, bfloat16, float16 or auto", "float32", *["auto"] * 4),
-    ("stored", "precision of the stored weights", "float32", *["bfloat16"] * 4),
+    ("stored", "of the stored weights: float32, bfloat16 or float16", "float32", *["bfloat16"] * 4),
     ("compile", "run through torch.compile where possible", False, False, False, True, True),
 )
 PRESETS: dict[str, dict[str, Any]] = {
@@ -108,5 +108,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
             setattr(options, name, value)
     if options.save_every < 1:
         parser.error(f"--save-every is {options.save_every}; expected 1 or more")
+    if options.stored not in ("float32", "bfloat16", "float16"):
+        parser.error(f"--stored is {options.stored}; expected float32, bfloat16 or float16")
     options.folder = options.folder or f"work/gpt_{options.preset}"
     return options

@@ -6,7 +6,8 @@
 Stopped or killed, the same command goes on from the last checkpoint. In the end the folder holds
 the weights that were best on the validation part, with their card and the tokenizer, see
 ``helpers.learning.checkpoints``; in ``checkpoints`` and ``best`` is what is needed to go on. With
-several machines it must lie on a disk that they share.
+several machines it must lie on a disk that they share. On Windows ``torchrun`` needs USE_LIBUV=0
+in its environment, since PyTorch is built without libuv there.
 """
 
 from __future__ import annotations
@@ -27,11 +28,13 @@ from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
+from helpers.console import print_all
 from helpers.data import corpora
 from helpers.data.batching import TextWindows
 from helpers.data.bpe import END_OF_TEXT, BPETokenizer
 from helpers.data.tokenizers import CharTokenizer
 from helpers.device import describe, mixed_precision
+from helpers.files import check_writable
 from helpers.inference.cached_predictor import CachedPredictor
 from helpers.inference.evaluation import score
 from helpers.learning import checkpoints
@@ -104,12 +107,14 @@ class Run:
     """One run: the training, what it writes into its folder, and what it says.
 
     Raises:
-        ValueError: a text, a tokenizer or settings that cannot be used, checkpoints of another run,
-            or a batch that the processes cannot share evenly.
+        ValueError: a folder that cannot be written, a text, a tokenizer or settings that cannot be
+            used, checkpoints of another run, or a batch that the processes cannot share evenly.
     """
 
     def __init__(self, options: argparse.Namespace, place: Place) -> None:
         self.options, self.place, self.folder = options, place, Path(options.folder).expanduser()
+        if place.rank == 0:
+            check_writable(self.folder)
         self.text = Text.read(options.text, options.tokenizer)
         windows = TextWindows(self.text.train, options.batch, options.length, options.seed)
         share = windows.share(place.rank, place.world)
@@ -330,6 +335,7 @@ def _from_hex(states: dict[str, str]) -> dict[str, Tensor]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0, 1 after an error, 130 after Ctrl-C."""
+    print_all()
     options = parse(arguments)
     try:
         with placed(options.device) as place:

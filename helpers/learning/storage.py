@@ -84,7 +84,7 @@ def read_json(path: Path) -> dict[str, Any]:
     """
     content = read(path)
     try:
-        value = json.loads(content.decode("utf-8"))
+        value = json.loads(content.decode("utf-8-sig"))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise CheckpointError(
             f"{path} is damaged (no JSON): copy the folder again, or save again."

@@ -18,9 +18,9 @@ from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
 
+from helpers.data.masking import masked_loss
 from helpers.device import describe
 from helpers.learning.gradients import Batch, GradientPass
 from helpers.learning.interruption import random_states, set_random_states, uninterrupted
@@ -57,8 +57,11 @@ class NumberedBatches(Protocol):
 
 
 def language_model_loss(logits: Tensor, targets: Tensor) -> Tensor:
-    """Cross-entropy in nats per token: logits (B, T, V), targets (B, T)."""
-    return F.cross_entropy(logits.flatten(0, -2), targets.flatten())
+    """Cross-entropy in nats per token: logits (B, T, V), targets (B, T).
+
+    Targets that are ``helpers.data.masking.IGNORED`` do not count; without any other it is zero.
+    """
+    return masked_loss(logits, targets)
 
 
 def rate(step: int, steps: int, warmup: int = 0, final: float = 0.0, decay: float = 1.0) -> float:
@@ -272,6 +275,11 @@ class Training:
             set_random_states(self._random, self._pass.device)
         amount = self._pass.gradients(self._pending)
         if not math.isfinite(amount):
+            if step == 1:  # no rate is to blame before the first update
+                raise ValueError(
+                    f"The loss of the first batch is {amount}, before any training: look for what "
+                    "is no number in the model's weights, the batch and the loss."
+                )
             raise ValueError(
                 f"The loss at step {step} is {amount}: training diverged. Lower the learning "
                 f"rate (it is {self._highest[0]}) or give it a warm-up."

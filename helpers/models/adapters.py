@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator
+from numbers import Integral
 from typing import Any
 
 import torch
@@ -36,7 +37,7 @@ class LoRALinear(nn.Module):
         merged: whether the update stands in the weights of ``base`` now.
 
     Raises:
-        ValueError: a rank that is not between 1 and the smaller of k and d.
+        ValueError: a rank that is no whole number between 1 and the smaller of k and d.
     """
 
     def __init__(
@@ -47,11 +48,8 @@ class LoRALinear(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
+        _check_rank(base, rank)
         d, k = base.weight.shape
-        if not 1 <= rank <= min(d, k):
-            raise ValueError(
-                f"The rank is {rank}; of a map from {k} to {d} it is 1 to {min(d, k)}."
-            )
         self.base, self.rank = base.requires_grad_(False), rank
         self.in_features, self.out_features = k, d
         self.scale = 1.0 if alpha is None else alpha / rank
@@ -74,6 +72,11 @@ class LoRALinear(nn.Module):
     @torch.no_grad()
     def merge(self) -> None:
         """Add the update to W_0; from then on the map costs what it did before."""
+        if not isinstance(self.base, nn.Linear):
+            raise ValueError(
+                f"The map under this LoRA is a {type(self.base).__name__}, to which nothing can be "
+                "added: merge first, then quantize."
+            )
         if not self.merged:
             self.base.weight += self.update()
             self.merged = True
@@ -149,9 +152,10 @@ class SoftPrompt(nn.Module):
                 "This model has learned positions, which the texts have been trained with: take "
                 "a model with rotary positions, which can be moved."
             )
+        prompt = model.embedding.weight[tokens].detach().clone()  # (P, D)
         self.model = model.requires_grad_(False)
         self.config, self.vocab_size = model.config, model.vocab_size
-        self.prompt = nn.Parameter(model.embedding.weight[tokens].detach().clone())  # (P, D)
+        self.prompt = nn.Parameter(prompt)
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits (B, T, V) for tokens (B, T), which stand behind the prompt."""
@@ -195,23 +199,37 @@ def add_lora(
         The maps with LoRA, in the model's order.
 
     Raises:
-        ValueError: no map has such a name.
+        ValueError: no map has one of the names, the rank is too large for one, or the model is
+            adapted already; it is then as it was.
     """
+    _refuse_adapted(model)
+    wanted = {where} if isinstance(where, str) else set(where)
+    places = [
+        (parent, name, layer)
+        for parent in model.blocks.modules()
+        for name, layer in parent.named_children()
+        if name in wanted and isinstance(layer, nn.Linear)
+    ]
+    if missing := (wanted or {"nothing"}) - {name for _, name, _ in places}:
+        raise ValueError(
+            f"The blocks have no linear map named {' or '.join(sorted(missing))}: choose of query, "
+            "key, value, output, up and down, in a model that is not quantized."
+        )
+    for _, _, layer in places:
+        _check_rank(layer, rank)
     model.requires_grad_(False)
-    wanted, found = set(where), []
-    for parent in list(model.blocks.modules()):
-        for name, layer in list(parent.named_children()):
-            if name in wanted and isinstance(layer, nn.Linear):
-                new = LoRALinear(layer, rank, alpha, generator)
-                setattr(parent, name, new)
-                found.append(new)
-    if not found:
-        raise ValueError(f"The blocks have no linear map named {' or '.join(sorted(wanted))}.")
+    found = [LoRALinear(layer, rank, alpha, generator) for _, _, layer in places]
+    for (parent, name, _), new in zip(places, found, strict=True):
+        setattr(parent, name, new)
     return found
 
 
 def merge_lora(model: nn.Module) -> nn.Module:
-    """A copy of a model in which each map with LoRA is one plain linear map again."""
+    """A copy of a model in which each map with LoRA, if any, is one plain linear map again.
+
+    Raises:
+        ValueError: a map with LoRA has been quantized.
+    """
     model = copy.deepcopy(model)
     for parent in list(model.modules()):
         for name, layer in list(parent.named_children()):
@@ -222,7 +240,15 @@ def merge_lora(model: nn.Module) -> nn.Module:
 
 
 def add_adapters(model: GPT, width: int, zero: bool = True) -> list[Adapter]:
-    """Freeze a model and put an adapter behind the attention and the feed-forward of each block."""
+    """Freeze a model and put an adapter behind the attention and the feed-forward of each block.
+
+    Raises:
+        ValueError: the model is adapted already, or a width that is no whole number above 0; the
+            model is then as it was.
+    """
+    _refuse_adapted(model)
+    if not isinstance(width, int | Integral) or width < 1:
+        raise ValueError(f"The width is {width}; expected a whole number, 1 or more.")
     model.requires_grad_(False)
     D, found = model.config.d_model, []
     for block in model.blocks:
@@ -238,13 +264,39 @@ def train_only(model: nn.Module, *parts: str) -> nn.Module:
     """Freeze all weights but those whose name begins with one of ``parts``; the model itself.
 
     Raises:
-        ValueError: no weight has such a name.
+        ValueError: no weight has such a name, for one of the parts; the model is then as it was.
     """
+    names = [name for name, _ in model.named_parameters()]
+    missing = [part for part in parts if not any(name.startswith(part) for name in names)]
+    if missing or not parts:
+        known = ", ".join(dict.fromkeys(name.partition(".")[0] for name in names))
+        raise ValueError(
+            f"No weight has a name that begins with {' or '.join(missing) or 'nothing'}: the names "
+            f"begin with {known}."
+        )
     for name, weight in model.named_parameters():
         weight.requires_grad_(name.startswith(parts))
-    if not any(weight.requires_grad for weight in model.parameters()):
-        raise ValueError(f"No weight has a name that begins with {' or '.join(parts)}.")
     return model
+
+
+def _check_rank(base: nn.Linear, rank: int) -> None:
+    d, k = base.weight.shape
+    if not isinstance(rank, int | Integral) or not 1 <= rank <= min(d, k):
+        raise ValueError(
+            f"The rank is {rank}; of a map from {k} to {d} it is a whole number from 1 to "
+            f"{min(d, k)}."
+        )
+
+
+def _refuse_adapted(model: nn.Module) -> None:
+    """What is added is trained alone, so a second time would freeze the first."""
+    for name, part in model.named_modules():
+        if isinstance(part, LoRALinear | Adapter):
+            what = "LoRA" if isinstance(part, LoRALinear) else "an adapter"
+            raise ValueError(
+                f"The model has {what} already, such as in {name}: begin with a fresh copy of the "
+                "model, in the same cell."
+            )
 
 
 def trained(model: nn.Module) -> Iterator[tuple[str, nn.Parameter]]:

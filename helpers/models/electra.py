@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from helpers.data.masking import IGNORED
+from helpers.data.masking import IGNORED, masked_loss
 from helpers.models.encoder import Encoder, MaskedLM
 from helpers.models.stack import draw_weights
 
@@ -87,11 +87,10 @@ def electra_loss(output: ElectraOutput, targets: Tensor, weight: float = 50.0) -
     """The generator's loss plus ``weight`` times the discriminator's, both means in nats.
 
     The weight of 50 is the paper's; the discriminator's loss is the smaller, being of two classes.
+    A mean over nothing, where no token was chosen or all is padding, is zero.
     """
-    generator = F.cross_entropy(
-        output.logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORED
-    )
-    found = F.binary_cross_entropy_with_logits(
-        output.scores[output.counts], output.replaced[output.counts].to(output.scores.dtype)
-    )
-    return generator + weight * found
+    scores, replaced = output.scores[output.counts], output.replaced[output.counts]
+    if not len(scores):
+        return masked_loss(output.logits, targets) + scores.sum()
+    found = F.binary_cross_entropy_with_logits(scores, replaced.to(scores.dtype))
+    return masked_loss(output.logits, targets) + weight * found

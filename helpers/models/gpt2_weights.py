@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
@@ -71,7 +72,7 @@ def load_gpt2(path: str | Path) -> GPT:
             f"{weights} is no whole safetensors file ({error}): fetch it again."
         ) from error
     try:
-        described = json.loads(settings.read_text(encoding="utf-8"))
+        described = json.loads(settings.read_text(encoding="utf-8-sig"))
     except ValueError as error:
         raise ValueError(f"{settings} is no whole JSON file ({error}): fetch it again.") from error
     return gpt2_from(tensors, described)
@@ -85,7 +86,8 @@ def gpt2_from(tensors: Mapping[str, Tensor], settings: Mapping[str, Any]) -> GPT
         settings: what its config.json says, such as ``n_layer``.
 
     Raises:
-        ValueError: another architecture, or a tensor that is missing or has another shape.
+        ValueError: another architecture, a tensor that is missing or has another shape, or an
+            output matrix of its own where the settings say that it is the embedding.
     """
     model = GPT(_config(settings))
     model.load_state_dict(_translated(tensors, model))
@@ -128,6 +130,11 @@ def _translated(tensors: Mapping[str, Tensor], model: GPT) -> dict[str, Tensor]:
     head = left.pop("lm_head.weight", None)  # a copy of wte, unless the output is not tied
     if not model.config.tied and head is not None:
         left["lm_head.weight"] = head
+    elif head is not None and "wte.weight" in left and not torch.equal(head, left["wte.weight"]):
+        raise ValueError(
+            "lm_head.weight differs from wte.weight, but config.json says that the two are one: "
+            "set tie_word_embeddings to false there if the output has weights of its own."
+        )
     state = {}
     for theirs, all_ours in _names(model.config).items():
         if theirs not in left:

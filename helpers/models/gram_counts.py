@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 import torch
@@ -47,8 +48,10 @@ class NGramCounts:
     """
 
     def __init__(self, tokens: Tensor, n: int, vocab_size: int, end: int | None = None) -> None:
-        if n < 1:
-            raise ValueError(f"n is the length of the longest gram and must be 1 or more, not {n}.")
+        if not isinstance(n, int | Integral) or n < 1:
+            raise ValueError(
+                f"n is {n}; expected a whole number, 1 or more: the length of the longest gram."
+            )
         self.n, self.vocab_size, self.bos, self.end = n, vocab_size, vocab_size, end
         stream = self._stream(tokens)
         if len(stream) < 2:
@@ -125,7 +128,7 @@ class NGramCounts:
         room = before[stream != self.bos]  # tokens before, the start mark included
         shares = []
         for k, row in enumerate(self.rows(tokens)[0], 1):
-            seen = (self.tables[k - 1].count[row] > 0) & (row >= 0)
+            seen = looked_up(self.tables[k - 1].count, row, 0) > 0
             there = room >= k - 1
             shares.append(float(1 - seen[there].mean()) if there.any() else float("nan"))
         return shares
@@ -146,6 +149,16 @@ class NGramCounts:
         )
         starts = [0] if self.end is None else [0, *(np.flatnonzero(ids[:-1] == self.end) + 1)]
         return np.insert(ids, starts, self.bos)
+
+
+def looked_up(values: NDArray, rows: Ints, missing: float) -> NDArray:
+    """One of ``values`` for each row, and ``missing`` where the row is -1: never seen.
+
+    There may be no values at all, where every sentence is shorter than the gram.
+    """
+    if not len(values):
+        return np.full(len(rows), missing)
+    return np.where(rows < 0, missing, values[rows])
 
 
 def _ends(counts: Sequence[int] | Ints) -> Ints:

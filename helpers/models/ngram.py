@@ -20,7 +20,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from helpers.models.gram_counts import Ints, NGramCounts
+from helpers.models.gram_counts import Ints, NGramCounts, looked_up
 
 Floats = NDArray[np.float64]
 
@@ -81,8 +81,8 @@ class NGram:
         for row, context, alpha, gamma in zip(
             grams, contexts, self.alpha, self.gamma, strict=False
         ):
-            keep = np.where(context < 0, np.nan, gamma[context])
-            p.append(self._combine(np.where(row < 0, 0.0, alpha[row]), keep, p[-1]))
+            keep = looked_up(gamma, context, np.nan)
+            p.append(self._combine(looked_up(alpha, row, 0.0), keep, p[-1]))
         return p
 
     def _combine(self, alpha: Floats, gamma: Floats, lower: Floats) -> Floats:
@@ -177,9 +177,9 @@ class JelinekMercer(NGram):
             zip(*self.counts.rows(held_out, self.n), strict=True), 1
         ):
             count = self.counts.tables[k - 1].count
-            total = np.where(context < 0, np.nan, self._sums(k, count)[context])
+            total = looked_up(self._sums(k, count), context, np.nan)
             seen = np.flatnonzero(~np.isnan(total))
-            levels.append((seen, (count[row] * (row >= 0) / total)[seen]))
+            levels.append((seen, (looked_up(count, row, 0) / total)[seen]))
         for _ in range(iterations):
             p = [np.full(len(held_out), 1 / self.vocab_size)]
             for weight, (seen, likelihood) in zip(self.weights, levels, strict=True):

@@ -38,7 +38,7 @@ def read_secret(path: Path) -> str:
         ValueError: there is no such file, or the secret is too short to be one.
     """
     try:
-        secret = path.read_text(encoding="utf-8").strip()
+        secret = path.read_text(encoding="utf-8-sig").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"The secret cannot be read from {path}: {error}.") from error
     if len(secret) < SHORTEST_SECRET or not secret.isprintable():

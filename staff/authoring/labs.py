@@ -11,7 +11,7 @@ from jupyter_client.kernelspec import NATIVE_KERNEL_NAME
 from nbformat import NotebookNode
 from tqdm import tqdm
 
-from helpers.files import write_whole
+from helpers.files import is_own, own_files, write_whole
 from staff.authoring.cells import read_notebook
 from staff.authoring.student_version import student_version, with_seeds
 from staff.notebooks import notebook_rules, refresh
@@ -33,10 +33,10 @@ def lab_sources(root: Path) -> dict[str, Path]:
     if not folder.exists():
         return {}
     found = {}
-    for place in sorted(path for path in folder.iterdir() if not path.name.startswith(".")):
+    for place in sorted(path for path in folder.iterdir() if is_own(path.name)):
         if not (place.is_dir() and re.fullmatch(r"lab\d\d", place.name)):
             raise ValueError(f"{SOURCES}/{place.name} is not the folder of a lab, such as lab01.")
-        notebooks = sorted(place.glob("*.ipynb"))
+        notebooks = own_files(place, "*.ipynb", deep=False)
         if len(notebooks) != 1 or not notebooks[0].name.startswith(f"{place.name}_"):
             names = ", ".join(path.name for path in notebooks) or "none"
             raise ValueError(

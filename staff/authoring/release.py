@@ -17,7 +17,9 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
+from helpers.console import print_all
 from helpers.course.environment import find_root
+from helpers.files import own_files
 from staff.authoring.cells import read_notebook
 from staff.authoring.class_tree import class_tree, read_secret
 from staff.authoring.labs import RELEASED, lab_sources, make_release, write_labs
@@ -62,7 +64,7 @@ def is_current(root: Path) -> list[str]:
         new, old = _lasting(make_release(path)), _lasting(read_notebook(file))
         if place := _difference(new, old):
             complaints.append(f"{RELEASED}/{name}: {place} does not belong to its source; {AGAIN}")
-    for file in sorted((root / RELEASED).glob("*.ipynb")):
+    for file in own_files(root / RELEASED, "*.ipynb", deep=False):
         if file.name not in sources:
             complaints.append(f"{RELEASED}/{file.name} has no source")
     return complaints
@@ -90,6 +92,7 @@ def _difference(new: NotebookNode, old: NotebookNode) -> str | None:
 
 
 def main(arguments: list[str] | None = None) -> int:
+    print_all()
     parser = argparse.ArgumentParser(
         prog="python -m staff.authoring.release",
         description="Make the released labs from their sources, or a class's copy of the course.",

@@ -35,7 +35,9 @@ from typing import Any
 import nbformat
 from tqdm import tqdm
 
+from helpers.console import print_all
 from helpers.course.environment import find_root
+from helpers.files import own_files
 from staff.authoring.cells import nbgrader, read_notebook
 from staff.authoring.class_tree import read_secret
 from staff.authoring.labs import lab_sources
@@ -150,7 +152,7 @@ class Marking:
 
     def _fingerprint(self, root: Path, sources: Mapping[str, Path]) -> str:
         """Of all that decides about points, beside the submission."""
-        checks = sorted((root / "helpers/course/checks").rglob("*.py"))
+        checks = own_files(root / "helpers/course/checks", "*.py")
         parts = [path.read_bytes() for path in [*sources.values(), *checks]]
         parts.append(json.dumps([VERSION, asdict(self.limits), self.sandboxed]).encode())
         digest = hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts))
@@ -161,6 +163,7 @@ class Marking:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    print_all()
     parser = argparse.ArgumentParser(
         prog="python -m staff.marking.marking",
         description="Mark a folder of submissions by nbgrader's autograder, in a sandbox.",

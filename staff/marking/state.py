@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from unicodedata import category
 
 from helpers.files import write_whole
 from staff.marking import report
@@ -69,7 +70,8 @@ def _page_names(submissions: Sequence[Submission]) -> dict[str, str]:
         name = submission.student
         if times[name] > 1:
             name += "-" + Path(submission.file).stem
-        name = "".join(c if c.isalnum() or c in "-_. " else "_" for c in name)[:60]
+        kept = (c if category(c)[0] in "LMN" or c in "-_. " else "_" for c in name)
+        name = "".join(kept)[:60]
         if name.casefold() in used:
             name += "-" + hashlib.sha256(submission.file.encode("utf-8", "replace")).hexdigest()[:8]
         used.add(name.casefold())

@@ -13,7 +13,10 @@ from typing import Any
 
 from nbformat import NotebookNode, v4
 
-LARGEST = 20 * 2**20  # bytes of a file
+from helpers.files import is_own
+
+LARGEST_FILE = 100 * 2**20  # bytes; read, it may take twenty times as many
+LARGEST = 20 * 2**20  # characters of its cells, without what running them has printed
 MOST_CELLS = 2000
 MARKS = "marks"  # the folder of results, beside the submissions
 
@@ -47,9 +50,8 @@ def find_submissions(folder: Path) -> list[Submission]:
         raise ValueError(f"There is no folder {folder}.")
     found = [Submission(path.stem, path.name, True) for path in _notebooks(folder)]
     for inner in sorted(folder.iterdir()):
-        if inner.is_dir() and not inner.is_symlink() and inner.name not in (MARKS,):
-            if inner.name.startswith("."):
-                continue
+        own = is_own(inner.name) and inner.name != MARKS
+        if own and inner.is_dir() and not inner.is_symlink():
             files = _notebooks(inner)
             found += [Submission(inner.name, f"{inner.name}/{f.name}", False) for f in files]
     if not found:
@@ -62,7 +64,7 @@ def find_submissions(folder: Path) -> list[Submission]:
 
 def _notebooks(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.iterdir()):
-        if path.suffix.lower() == ".ipynb" and not path.name.startswith("."):
+        if path.suffix.lower() == ".ipynb" and is_own(path.name):
             yield path
 
 
@@ -81,10 +83,13 @@ def read_bytes(path: Path) -> bytes:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
             raise Refused("It is not a file.")
-        content = file.read(LARGEST + 1)
-    if len(content) > LARGEST:
+        content = file.read(LARGEST_FILE + 1)
+    if len(content) > LARGEST_FILE:
         size = max(len(content), status.st_size) // 2**20
-        raise Refused(f"The file is too large ({size} MB, at most {LARGEST // 2**20}).")
+        raise Refused(
+            f"The file is too large ({size} MB, at most {LARGEST_FILE // 2**20}): clear its "
+            "outputs."
+        )
     return content
 
 
@@ -98,11 +103,13 @@ def read_submission(path: Path) -> NotebookNode:
     """
     text = read_bytes(path)
     try:
-        content = json.loads(text.decode("utf-8"))
+        content = json.loads(text.decode("utf-8-sig"))  # some editors begin with a mark
     except UnicodeDecodeError as error:
         raise Refused("The file is not a notebook: it is not text in UTF-8.") from error
     except (ValueError, RecursionError) as error:
         raise Refused("The file is not a notebook: it is not JSON.") from error
+    except MemoryError as error:
+        raise Refused("The file is not a notebook: it takes too much memory.") from error
     if not isinstance(content, dict) or not isinstance(content.get("cells"), list):
         old = isinstance(content, dict) and "worksheets" in content
         hint = "its format is older than 4; open and save it in JupyterLab" if old else "no cells"
@@ -110,6 +117,8 @@ def read_submission(path: Path) -> NotebookNode:
     if len(content["cells"]) > MOST_CELLS:
         raise Refused(f"It has {len(content['cells'])} cells, more than {MOST_CELLS}.")
     cells = [_clean(number, cell) for number, cell in enumerate(content["cells"], 1)]
+    if (size := sum(len(cell.source) for cell in cells)) > LARGEST:
+        raise Refused(f"Its cells are too large ({size // 2**20} MB, at most {LARGEST // 2**20}).")
     return v4.new_notebook(cells=cells)
 
 

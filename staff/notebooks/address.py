@@ -18,8 +18,9 @@ from pathlib import Path
 
 import nbformat
 
+from helpers.console import print_all
 from helpers.course.environment import find_root
-from helpers.files import write_whole
+from helpers.files import own_files, write_whole
 from staff.notebooks.folding import fold_cell
 
 if sys.version_info >= (3, 11):
@@ -152,7 +153,7 @@ def write_address(root: Path, address: Address) -> list[Path]:
         if path.is_file():
             changes[path] = change(path.read_text(encoding="utf-8"), old, address)
     folder = root / "notebooks"
-    for path in sorted(folder.rglob("*.ipynb")):
+    for path in own_files(folder, "*.ipynb"):
         # The badge of a lab's source leads to the released lab.
         name = re.sub(r"(?<=^labs/)source/[^/]+/", "", path.relative_to(folder).as_posix())
         changes[path] = _in_notebook(path, name, address)
@@ -189,6 +190,7 @@ def _in_notebook(path: Path, name: str, address: Address) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
+    print_all()
     parser = argparse.ArgumentParser(
         prog="python -m staff.notebooks.address",
         description="Print the course's public address, or set it in every badge and set-up cell.",

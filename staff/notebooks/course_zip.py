@@ -16,8 +16,9 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from helpers.console import print_all
 from helpers.course.environment import find_root
-from helpers.files import write_whole
+from helpers.files import is_own, write_whole
 from staff.notebooks.tracked import known_to_git
 
 FOLDER = "language-model-course"
@@ -92,7 +93,7 @@ def _found(root: Path) -> Iterator[str]:
 
 
 def _is_waste(name: str) -> bool:
-    return name.startswith((".", "__pycache__")) or name.endswith((".pyc", ".egg-info"))
+    return not is_own(name) or name.endswith((".pyc", ".egg-info"))
 
 
 def _packed(root: Path, names: list[str]) -> bytes:
@@ -109,6 +110,7 @@ def _packed(root: Path, names: list[str]) -> bytes:
 
 
 def main() -> int:
+    print_all()
     root = find_root()
     try:
         content = course_zip(root)

@@ -18,6 +18,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode, v4
 
+from helpers.console import print_all
 from helpers.course.environment import find_root
 from staff.notebooks.address import read_address
 from staff.notebooks.claims import claims_file
@@ -292,6 +293,7 @@ def _code(source: str, slide: str = "-", tags: Sequence[str] = ()) -> NotebookNo
 
 
 def main(arguments: list[str] | None = None) -> int:
+    print_all()
     parser = argparse.ArgumentParser(
         prog="python -m staff.notebooks.new_notebook",
         description="Write the skeleton of a new notebook.",

@@ -18,6 +18,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from helpers.console import print_all
 from helpers.course.environment import find_root
 from helpers.course.workspace import find_notebook, released_notebooks
 from staff.notebooks.address import Address, read_address
@@ -235,6 +236,7 @@ def _texts(output: NotebookNode) -> Iterator[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
+    print_all()
     parser = argparse.ArgumentParser(
         prog="python -m staff.notebooks.notebook_rules",
         description="Say which of the course's rules a notebook breaks.",

@@ -24,6 +24,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbclient.output_widget import OutputWidget
 from nbformat import NotebookNode
 
+from helpers.console import print_all
 from helpers.course import own_work
 from helpers.course.environment import find_root
 from helpers.course.workspace import find_notebook, released_notebooks
@@ -251,6 +252,7 @@ def normalise_metadata(notebook: NotebookNode) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
+    print_all()
     parser = argparse.ArgumentParser(
         prog="python -m staff.notebooks.refresh",
         description="Execute notebooks from top to bottom and store their outputs.",

@@ -74,6 +74,13 @@ def test_in_tests_and_marking_nothing_is_kept_for_others(tmp_path, monkeypatch, 
     assert (tmp_path / "work" / "own" / "lab04_rotate.py").read_text().startswith("def rotate")
 
 
+def test_numbers_that_are_not_finite_are_kept(tmp_path):
+    cell = "LOW, HIGH = float('-inf'), float('inf')\n\ndef f(x):\n    return LOW < x < HIGH\n"
+    space = {}
+    exec(own_work.source_with_imports(cell_of(cell, tmp_path)["f"]), space)
+    assert space["f"](3)
+
+
 def test_a_model_that_is_used_cannot_be_kept(tmp_path):
     cell = CELL + "\n\ndef f(y):\n    return model(y)\n"
     with pytest.raises(ValueError, match="neither a function nor a class"):

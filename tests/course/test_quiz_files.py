@@ -6,8 +6,9 @@ from helpers.course import quiz_texts
 from helpers.course.quiz_texts import FOLDER, QuizTextError, quiz_file, quizzes_of, read_quizzes
 from helpers.course.workspace import released_notebooks
 from helpers.display.quizzes import ChoiceQuiz, NumberQuiz
+from helpers.files import own_files
 
-FILES = sorted(FOLDER.iterdir())
+FILES = own_files(FOLDER)
 CHOICE = """
 [which]
 question = "Which one?"

@@ -33,6 +33,16 @@ def test_copies_are_laid_where_links_still_lead(course):
     assert text == "published labs/lab01_ngrams.ipynb"
 
 
+def test_what_programs_leave_is_not_laid(course):
+    for name in ("._02_ngrams.ipynb", "figures/.DS_Store", "figures/.ipynb_checkpoints/a.svg"):
+        path = course / "notebooks" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("left")
+    workspace.lay_copies(course)
+    expected = ["00_start.ipynb", "02_ngrams.ipynb", "figures/a.svg", "labs/lab01_ngrams.ipynb"]
+    assert files(course / "work") == expected
+
+
 def test_a_students_copy_is_never_overwritten(course):
     workspace.lay_copies(course)
     mine = course / "work" / "02_ngrams.ipynb"

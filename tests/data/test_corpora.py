@@ -10,6 +10,7 @@ import re
 import tempfile
 import threading
 import time
+import unicodedata
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -269,6 +270,43 @@ def test_a_folder_of_few_files_is_cut_contiguously(tmp_path):
     corpus = from_path(tmp_path, pattern="*.md")
     assert corpus.text == "a" * 60 + "\n\n\n" + "b" * 37
     assert (len(corpus.train), len(corpus.validation), len(corpus.test)) == (90, 5, 5)
+
+
+def test_copies_that_programs_leave_in_a_folder_are_no_documents(tmp_path):
+    for i in range(25):
+        write(tmp_path / f"{i}.txt", f"text {i}")
+    before = from_path(tmp_path)
+    for i in range(25):
+        write(tmp_path / ".ipynb_checkpoints" / f"{i}-checkpoint.txt", f"text {i}")
+        write(tmp_path / "__MACOSX" / f"._{i}.txt", b"\0")
+    assert from_path(tmp_path) == before
+
+
+def test_the_parts_of_a_folder_are_the_same_on_every_system(tmp_path, monkeypatch):
+    """Whether names come composed, in which order, and with which ends of lines."""
+    for form, end, mark in (("NFC", "\n", ""), ("NFD", "\r\n", "\ufeff")):
+        for i, letter in enumerate("aBcDeéÉñöü" * 3):
+            name = unicodedata.normalize(form, f"{letter}{i}.txt")
+            write(tmp_path / form / "texts" / name, f"{mark}text {i}{end}")
+        write(tmp_path / form / "texts" / "blank.txt", f"{mark}{end}")
+    linux = from_path(tmp_path / "NFC" / "texts")
+
+    def as_windows(path, other):
+        return str(path).lower() < str(other).lower()
+
+    monkeypatch.setattr(type(tmp_path), "__lt__", as_windows)
+    assert from_path(tmp_path / "NFD" / "texts") == linux
+    assert [document.title for document in linux.documents][:2] == ["B1.txt", "B11.txt"]
+    assert len(linux.test_documents) == 3
+
+
+def test_names_that_are_no_text_are_no_obstacle(tmp_path):
+    for i in range(20):
+        try:
+            write(Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff%d.txt" % i)), "text")
+        except OSError:
+            pytest.skip("this system takes no such name")
+    assert len(from_path(tmp_path).test_documents) == 2
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
+
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.data.tokenizers import CharTokenizer, TokenizerError, WordTokenizer
+from helpers.data.wordpiece import WordPieceTokenizer
 
 text = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 
@@ -39,6 +43,28 @@ def test_words_by_hand():
     assert tokenizer.words[:2] == ["<unk>", "</s>"]
     ids = tokenizer.encode('tea "and" milk\n\n')
     assert [tokenizer.words[i] for i in ids] == ["tea", '"', "and", '"', "<unk>", "</s>"]
+
+
+def test_combining_marks_belong_to_their_letters():
+    text = "हिन्दी cafe\u0301's x\u0301-1\u0301. ❤\ufe0f नम\u200dस् ½_²"
+    words = ["हिन्दी", "cafe\u0301's", "x\u0301-1\u0301", ".", "❤\ufe0f", "नम\u200dस्", "½_²"]
+    assert WordTokenizer.train("x").split(text) == words
+    pieces = WordPieceTokenizer.train(text, 100, min_count=1).split("cafe\u0301 हिन्दी!")
+    assert pieces == ["cafe\u0301", "हिन्दी", "!"]
+
+
+@given(text)
+def test_where_there_are_no_marks_words_are_those_of_re(s):
+    s = "".join(c for c in s if unicodedata.category(c)[0] not in "MC" and c.isprintable())
+    expected = re.findall(r"\w+(?:['\u2019-]\w+)*|[^\w\s]", s)
+    assert WordTokenizer.train("x").split(s) == expected
+
+
+def test_a_byte_order_mark_is_no_damage(tmp_path):
+    CharTokenizer("ab").save(tmp_path / "t.json")
+    marked = b"\xef\xbb\xbf" + (tmp_path / "t.json").read_bytes()
+    (tmp_path / "t.json").write_bytes(marked)
+    assert CharTokenizer.load(tmp_path / "t.json").alphabet == ["a", "b"]
 
 
 def test_decoded_words_are_set_like_english():

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from helpers.files import own_files
+
 ROOT = Path(__file__).resolve().parents[2]
 # A hexadecimal number, and the names that matplotlib has for its own colours.
 NUMBER = re.compile(r"""#[0-9A-Fa-f]{6}\b|["']#[0-9A-Fa-f]{3}["']|["'](?:tab:\w+|C\d)["']""")
@@ -20,8 +22,8 @@ def numbers(path):
     return NUMBER.findall(text)
 
 
-MODULES = [p for p in (ROOT / "helpers/display").glob("*.py") if p.name != "palette.py"]
-NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
+MODULES = [p for p in own_files(ROOT / "helpers/display", "*.py") if p.name != "palette.py"]
+NOTEBOOKS = own_files(ROOT / "notebooks", "*.ipynb")
 
 
 @pytest.mark.parametrize("path", [*MODULES, *NOTEBOOKS], ids=lambda path: path.stem)

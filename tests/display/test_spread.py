@@ -56,6 +56,15 @@ def test_every_run_is_a_dot_and_the_first_label_is_on_top():
     assert [t.get_text() for t in ax.get_yticklabels()] == ["a", "b"]
 
 
+def test_runs_that_failed_are_said_and_hide_no_other():
+    values = [[4.0, 1.0, np.inf], [2.0, np.nan, np.inf]]
+    ax = spread.spread_curves({"a": ((1, 2, 3), values)}, xlabel="step", ylabel="error")
+    assert ax.get_xlabel() == "step\n(3 of 6 values are infinite or missing and not drawn)"
+    assert ax.get_lines()[0].get_ydata().tolist() == [3.0, 1.0, None]
+    ax = spread.dots({"a": [3.0, np.inf]}, xlabel="error")
+    assert ax.get_xlabel() == "error\n(1 of 2 values are infinite or missing and not drawn)"
+
+
 def test_no_runs():
     with pytest.raises(ValueError, match="'b' has no runs"):
         spread.dots({"a": [1.0], "b": []}, xlabel="x")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
 
+from helpers.display import palette
 from helpers.display.tokens import token_boxes, token_strings
 
 
@@ -37,6 +39,15 @@ def test_bytes_that_are_no_characters_are_shown_as_numbers():
 def test_nothing_and_all_zero_are_no_exception():
     assert texts(token_boxes([])) == []
     assert ">0.0<" in token_boxes(["a"], [0.0]).data
+
+
+def test_values_that_are_not_finite_can_be_read():
+    html = token_boxes(list("abcd"), [math.inf, 2.0, -math.inf, math.nan]).data
+    grounds = re.findall("background: ([^;]+); color: ([^;]+)", html)
+    assert grounds[0] == grounds[1] == (grounds[0][0], palette.WHITE)
+    assert grounds[2] == grounds[3] == (grounds[2][0], palette.BLACK)
+    assert re.findall(">([^<]+)</span></span>", html) == ["∞", "2.0", "−∞", "no value"]
+    assert token_boxes(["a"], [math.inf]).data.count(f"color: {palette.WHITE}") == 1
 
 
 def test_one_value_per_token():

@@ -64,6 +64,7 @@ def test_the_figures_are_those_of_the_rules(answer, truths, exact, f1):
 
 def test_articles_and_signs_do_not_count():
     assert normalized(" The Answer,  an  apple! ") == "answer apple"
+    assert normalized("a\u0300 la carte") == "a\u0300 la carte"  # decomposed: no article
     assert token_f1("red boat", ["the red red boat"]) == pytest.approx(0.8)
 
 

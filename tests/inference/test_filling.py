@@ -8,9 +8,9 @@ from torch import nn
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from helpers.data.masking import IGNORED
+from helpers.data.masking import IGNORED, masked_loss
 from helpers.data.sources import HiddenMarkovSource
-from helpers.inference.filling import fill_masks, masked_loss, pseudo_log_likelihood
+from helpers.inference.filling import fill_masks, pseudo_log_likelihood
 
 MASK = 3
 SOURCE = HiddenMarkovSource([[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])

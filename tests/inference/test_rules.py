@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import FrozenInstanceError
 
+import numpy as np
 import pytest
 
 from helpers.inference.rules import AS_PREDICTED, Rules
@@ -17,7 +18,10 @@ from helpers.inference.rules import AS_PREDICTED, Rules
             ({"temperature": t}, f"temperature is {t}; expected a number of 0 or more.")
             for t in (-0.5, math.nan, math.inf)
         ),
-        ({"top_k": 0}, "top_k is 0; expected one token or more to keep."),
+        *(
+            ({"top_k": k}, f"top_k is {k}; expected a whole number of tokens to keep, 1 or more.")
+            for k in (0, 2.5, 3.0)
+        ),
         *(
             ({"top_p": p}, f"top_p is {p}; expected a probability above 0 and at most 1.")
             for p in (0.0, 1.01, -0.5, math.nan)
@@ -38,4 +42,5 @@ def test_rules_at_the_ends_of_their_ranges():
     rules = Rules(temperature=0, top_k=1, top_p=1, repetition=1e-9)
     with pytest.raises(FrozenInstanceError):
         rules.top_k = 0
+    assert Rules(top_k=np.int64(2)).top_k == 2
     assert Rules() == AS_PREDICTED == Rules(1.0, None, None, 1.0)

@@ -54,7 +54,7 @@ def test_a_certain_model_repeats_its_text():
 def test_bad_input(model):
     for draw in (sample, stream):  # a stream refuses at the call
         for settings, message in (
-            ({"length": -1}, "negative"),
+            ({"length": -1}, "length is -1; expected a whole number"),
             ({"prompt": [9]}, "outside"),
             ({"prompt": [[1], [9]]}, "outside"),
             ({"prompt": "Once"}, "The prompt is text"),
@@ -307,6 +307,19 @@ def test_a_stream_of_unequal_prompts_keeps_step():
     texts = sample(network(0), 2, torch.Generator().manual_seed(0), PROMPTS)
     drawn = [rows[0][3:], rows[1][:2], rows[2][1:3]]
     assert [text.tolist() for text in texts] == [p + new for p, new in zip(PROMPTS, drawn)]
+
+
+def test_a_model_whose_weights_are_no_numbers_is_not_sampled_from():
+    predictor = network(0)
+    next(predictor.model.parameters()).data.fill_(float("nan"))
+    for rules in (AS_PREDICTED, LIKELIEST):
+        with pytest.raises(ValueError, match="gives NaN for a log-probability"):
+            sample(predictor, 2, torch.Generator(), rules=rules)
+
+
+def test_a_length_that_is_no_whole_number_is_refused_at_the_call():
+    with pytest.raises(ValueError, match=r"length is 2\.5; expected a whole number of tokens"):
+        stream(network(0), 2.5, torch.Generator())
 
 
 def test_a_stream_computes_only_what_is_asked_for():

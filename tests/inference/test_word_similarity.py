@@ -19,6 +19,11 @@ def test_auc_equals_mann_whitney():
     assert auc(torch.tensor([2.0, 3.0]), torch.tensor([1.0])) == 1.0
 
 
+def test_nothing_is_not_compared():
+    with pytest.raises(ValueError, match="2 positive and 0 negative scores to compare"):
+        auc(torch.ones(2), torch.ones(0))
+
+
 def test_each_kind_is_measured_by_itself():
     tests = {"near": ([("a", "b")], [("a", "xxxx")]), "far": ([("a", "xxxx")], [("a", "b")])}
     found = kind_aucs(lambda a, b: -abs(len(a) - len(b)), tests)

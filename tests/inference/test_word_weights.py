@@ -19,6 +19,7 @@ def test_quotation_marks_are_told_apart_and_line_breaks_are_one():
     assert words == expected
     assert word_of[3] == word_of[4]
     assert words_of(["\n\n", " "])[0] == ["¶", "␣"]
+    assert words_of([" cafe", "\u0301", "s", " ह", "िन्दी"])[0] == ["cafe\u0301s", "हिन्दी"]
 
 
 def test_columns_are_added_and_rows_averaged():

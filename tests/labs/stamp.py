@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from helpers.course.environment import find_root
+from helpers.files import name_in, own_files
 
 STAMP = Path("tests/labs/marking_passed.txt")
 FOLDERS = (
@@ -25,12 +26,10 @@ def fingerprint(root: Path) -> str:
     """Of the names and contents of all files on which labs and marking depend."""
     digest = hashlib.sha256()
     for folder in FOLDERS:
-        paths = (path for path in (root / folder).rglob("*") if path.suffix in KINDS)
-        for path in sorted(paths, key=lambda path: path.relative_to(root).as_posix()):
-            name = path.relative_to(root).as_posix()
-            if ".ipynb_checkpoints" not in name:
-                content = path.read_bytes().replace(b"\r\n", b"\n")
-                digest.update(f"{name} {hashlib.sha256(content).hexdigest()}\n".encode())
+        for path in (path for path in own_files(root / folder) if path.suffix in KINDS):
+            content = path.read_bytes().replace(b"\r\n", b"\n")
+            name = name_in(root, path)
+            digest.update(f"{name} {hashlib.sha256(content).hexdigest()}\n".encode())
     return digest.hexdigest()
 
 

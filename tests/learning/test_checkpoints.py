@@ -23,8 +23,10 @@ from helpers.learning.checkpoints import load_encoder, load_model, resume, save,
 from helpers.learning.optimizers import gpt_optimizers
 from helpers.learning.storage import CheckpointError
 from helpers.learning.training import Training
+from helpers.models.adapters import LoRALinear, SoftPrompt, add_adapters, add_lora
 from helpers.models.encoder import Encoder, MaskedLM
 from helpers.models.gpt import GPT, GPTConfig
+from helpers.models.quantized import quantize_model
 
 V = 11
 CONFIG = GPTConfig.modern(V, max_length=8, n_layers=2, n_heads=2, d_model=8, dropout=0.2)
@@ -178,11 +180,53 @@ def test_weights_too_large_for_float16_and_a_card_that_is_no_json(tmp_path):
     model = gpt()
     with torch.no_grad():
         model.embedding.weight[0, 0] = 1e6
-    with pytest.raises(CheckpointError, match="infinite or no numbers as"):
+    with pytest.raises(CheckpointError, match=r"embedding.weight holds .* as torch\.float16"):
         save_model(tmp_path, model, dtype=torch.float16)
+    with torch.no_grad():
+        model.embedding.weight[0, 0] = math.nan
+    with pytest.raises(CheckpointError, match="or look for what went wrong in training"):
+        save_model(tmp_path, model)
+    model = gpt()
     with pytest.raises(CheckpointError, match="card cannot be saved as JSON"):
         save_model(tmp_path, model, {"loss": torch.tensor(1.0)})
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_gpt_with_lora_is_saved_merged(tmp_path):
+    model = gpt()
+    for layer in add_lora(model, 2):
+        nn.init.normal_(layer.B)
+    loaded, _ = load_model(save_model(tmp_path, model))
+    tokens = TOKENS[:16].view(2, 8)
+    torch.testing.assert_close(loaded(tokens), model.eval()(tokens))
+    assert any(isinstance(part, LoRALinear) for part in model.modules())
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda m: add_adapters(m, 2) and m, "This GPT cannot be loaded again, since its settings"),
+        (quantize_model, r"do not tell of blocks\.0\..*: save the model as it was before"),
+        (lambda m: SoftPrompt(m, TOKENS[:2]), "This is a SoftPrompt; save_model takes a GPT or a"),
+    ],
+)
+def test_what_could_not_be_loaded_is_not_saved(tmp_path, change, sentence):
+    with pytest.raises(CheckpointError, match=sentence):
+        save_model(tmp_path, change(gpt()))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("adapt", [lambda m: add_lora(m, 2), lambda m: add_adapters(m, 2)])
+def test_the_training_of_an_adapted_gpt_goes_on(tmp_path, adapt):
+    runs = []
+    for _ in range(2):
+        model = gpt()
+        adapt(model)
+        runs.append(Training(model, TextWindows(TOKENS, 4, 8, seed=5), 6))
+    advance(runs[0], 3)
+    save(tmp_path, runs[0])
+    assert resume(tmp_path, runs[1]) == {}
+    assert same(*(run.model for run in runs))
 
 
 def test_other_files_of_the_folder_are_left_alone(tmp_path):

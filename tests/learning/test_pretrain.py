@@ -314,6 +314,29 @@ def test_one_sentence_says_what_is_wrong(text, whole, tmp_path, capsys, more, me
     assert said.count("\n") == 1
 
 
+def test_a_folder_that_cannot_be_written_is_refused_before_the_text_is_read(
+    text, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(pretrain.Text, "read", None)
+    (tmp_path / "file").touch()
+    assert run(text, tmp_path / "file" / "run") == 1
+    assert re.fullmatch(
+        r"Nothing can be written in the folder .*run \(.+\): name another one.\n",
+        capsys.readouterr().err,
+    )
+
+
+def test_a_console_of_another_encoding_ends_no_run(text, tmp_path, monkeypatch):
+    named = shutil.copy(text, tmp_path / "日本.txt")
+    console = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
+    monkeypatch.setattr(sys, "stdout", console)
+    assert run(named, tmp_path / "モデル", "--steps", 3) == 0
+    console.flush()
+    said = console.buffer.getvalue().decode("cp1252")
+    assert said.startswith(r"\u65e5\u672c: 5,400 tokens")
+    assert said.rstrip().endswith(r"\u30e2\u30c7\u30eb")
+
+
 def test_a_device_that_is_not_there(text, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("helpers.learning.processes.best_device", lambda: torch.device("cpu"))
     assert run(text, tmp_path, "--device", "cuda") == 1
@@ -321,9 +344,13 @@ def test_a_device_that_is_not_there(text, tmp_path, capsys, monkeypatch):
 
 
 def test_options_out_of_range_end_with_the_usage(capsys):
-    with pytest.raises(SystemExit):
-        parse(["--save-every", "0"])
-    assert "--save-every is 0; expected 1 or more" in capsys.readouterr().err
+    for option, value, expected in (
+        ("--save-every", "0", "1 or more"),
+        ("--stored", "float8", "float32, bfloat16 or float16"),
+    ):
+        with pytest.raises(SystemExit):
+            parse([option, value])
+        assert f"{option} is {value}; expected {expected}" in capsys.readouterr().err
 
 
 def test_a_terminal_shows_a_bar_and_a_file_plain_lines(text, tmp_path, monkeypatch):

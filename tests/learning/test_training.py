@@ -13,7 +13,9 @@ import torch
 from torch import nn
 
 from helpers.data.batching import windows
+from helpers.data.masking import IGNORED
 from helpers.inference.evaluation import score_model
+from helpers.learning.distillation import distillation_loss
 from helpers.learning.training import Training, language_model_loss, rate
 from helpers.models.ngram import MaximumLikelihood
 
@@ -121,8 +123,9 @@ def test_what_went_wrong_is_said():
     batch = (torch.zeros(1, 2, dtype=torch.long), torch.zeros(1, 2, dtype=torch.long))
     with pytest.raises(ValueError, match="ran out after 1 of 3"):
         list(Training(model, [batch], 3))
-    with pytest.raises(ValueError, match="diverged"):
-        list(Training(model, repeat(batch), 3, loss=lambda out, _: out.sum() * float("nan")))
+    factors = iter([1.0, float("nan")])
+    with pytest.raises(ValueError, match="loss at step 2 is nan: training diverged"):
+        list(Training(model, repeat(batch), 3, loss=lambda out, _: out.sum() * next(factors)))
     with pytest.raises(ValueError, match="warmup"):
         list(Training(model, repeat(batch), 3, warmup=3))
 
@@ -268,10 +271,20 @@ def test_out_of_memory_is_one_sentence_and_lets_go():
     assert [record.step for record in training] == [2, 3]
 
 
+def test_targets_that_do_not_count_cost_nothing():
+    logits, targets = torch.randn(2, 3, 5), torch.full((2, 3), IGNORED)
+    assert float(language_model_loss(logits, targets)) == 0
+    targets[1, 2] = 4
+    wanted = -logits.log_softmax(-1)[1, 2, 4]
+    torch.testing.assert_close(language_model_loss(logits, targets), wanted)
+    found = distillation_loss(logits, logits, targets, mix=0.0)
+    torch.testing.assert_close(found, wanted)
+
+
 def test_a_diverged_loss_leaves_the_weights():
     model = nn.Linear(1, 1)
     before = copy.deepcopy(list(model.parameters()))
     bad = repeat((torch.ones(1, 1), torch.full((1, 1), math.inf)))
-    with pytest.raises(ValueError, match="loss at step 1 is inf: training diverged"):
+    with pytest.raises(ValueError, match="first batch is inf, before any training"):
         list(Training(model, bad, 2, loss=nn.functional.mse_loss))
     assert all(map(torch.equal, model.parameters(), before))

@@ -22,6 +22,7 @@ from helpers.models.adapters import (
     trained,
 )
 from helpers.models.gpt import GPT, GPTConfig
+from helpers.models.quantized import quantize_model
 
 V, D, L = 17, 16, 2
 ALL = ("query", "key", "value", "output", "up", "down")
@@ -170,14 +171,50 @@ def test_a_soft_prompt_of_embeddings_is_a_prompt():
 def test_training_only_some_parts():
     model = train_only(gpt(), "output", "norm")
     assert [name for name, _ in trained(model)] == ["norm.weight", "output.weight"]
-    with pytest.raises(ValueError, match="No weight has a name that begins with head"):
-        train_only(gpt(), "head")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda m: add_lora(m, D + 1), f"The rank is {D + 1}"),
+        (lambda m: add_lora(m, 2, where=("query", "tail")), "no linear map named tail"),
+        (lambda m: add_lora(m, 2, where="tail"), "no linear map named tail"),
+        (lambda m: add_lora(m, 2, where=()), "no linear map named nothing"),
+        (lambda m: add_adapters(m, 2.5), r"The width is 2\.5; expected a whole number, 1 or more"),
+        (lambda m: SoftPrompt(m, torch.tensor([V])), "index 17 is out of bounds"),
+        (lambda m: train_only(m, "output", "head"), "begins with head: the names begin with emb"),
+        (train_only, "begins with nothing"),
+    ],
+)
+def test_a_change_that_cannot_be_made_whole_is_not_begun(change, sentence):
+    model = gpt()
+    with pytest.raises((ValueError, IndexError), match=sentence):
+        change(model)
+    assert all(weight.requires_grad for weight in model.parameters())
+    assert len(list(model.modules())) == len(list(gpt().modules()))
+
+
+@pytest.mark.parametrize("first", [lambda m: add_lora(m, 2), lambda m: add_adapters(m, 3)])
+@pytest.mark.parametrize("second", [lambda m: add_lora(m, 2), lambda m: add_adapters(m, 3)])
+def test_a_model_is_adapted_once(first, second):
+    model = gpt()
+    first(model)
+    before = [name for name, _ in trained(model)]
+    with pytest.raises(ValueError, match=r"already, such as in blocks\.0\..*: begin with a fresh"):
+        second(model)
+    assert [name for name, _ in trained(model)] == before
 
 
 def test_what_does_not_fit_is_said():
-    with pytest.raises(ValueError, match="The rank is 7; of a map from 6 to 9 it is 1 to 6"):
+    with pytest.raises(ValueError, match="The rank is 7; of a map from 6 to 9 it is a whole"):
         LoRALinear(nn.Linear(6, 9), 7)
     with pytest.raises(ValueError, match="no linear map named head or tail"):
         add_lora(gpt(), 2, where=("tail", "head"))
+    with pytest.raises(ValueError, match=r"The rank is 2\.5; .* a whole number from 1 to 6"):
+        LoRALinear(nn.Linear(6, 9), 2.5)
+    model = gpt()
+    add_lora(model, 2)
+    with pytest.raises(ValueError, match="merge first, then quantize"):
+        merge_lora(quantize_model(model))
     with pytest.raises(ValueError, match="learned positions"):
         SoftPrompt(gpt(positions="learned"), torch.tensor([1]))

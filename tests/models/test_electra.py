@@ -84,6 +84,15 @@ def test_the_loss_is_the_sum_of_two_means_and_padding_counts_for_nothing():
     assert electra_loss(output, targets, 7.0).item() == pytest.approx(expected, rel=1e-5)
 
 
+def test_a_batch_in_which_nothing_was_chosen_is_trained_on_all_the_same():
+    net = pair()
+    inputs, targets = torch.randint(10, (4, T)), torch.full((4, T), IGNORED)
+    (record,) = Training(net, [((inputs, targets), targets)], 1, loss=electra_loss)
+    assert 0 < record.loss < 70  # the discriminator's: 50 ln 2 by guessing
+    padding = torch.full((4, T), PAD)
+    assert electra_loss(net(padding, targets), targets).item() == 0
+
+
 def test_it_learns_to_find_what_was_replaced():
     torch.manual_seed(0)
     source = MarkovSource(torch.eye(10).roll(1, 1) * 0.9 + 0.01)

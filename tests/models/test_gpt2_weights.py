@@ -151,6 +151,12 @@ def halve(file):
         (lambda f: change(f, n_head="4"), "n_heads is '4'"),
         (lambda f: change(f, tie_word_embeddings=False), "have no lm_head.weight"),
         (
+            lambda f: change_tensors(
+                f, lambda t: t.update({"lm_head.weight": t["transformer.wte.weight"] + 1})
+            ),
+            "lm_head.weight differs from wte.weight, but config.json says",
+        ),
+        (
             lambda f: change_tensors(f, lambda t: t.pop("transformer.h.1.ln_2.bias")),
             "have no h.1.ln_2.bias",
         ),

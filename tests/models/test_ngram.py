@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from helpers.contracts import next_log_probs
 from helpers.data.sources import lagged_source
 from helpers.data.tokenizers import CharTokenizer, WordTokenizer
-from helpers.inference.evaluation import log_probs
+from helpers.inference.evaluation import log_probs, score
 from helpers.models.gram_counts import NGramCounts, _unique
 from helpers.models.ngram import (
     AddK,
@@ -59,6 +59,30 @@ def test_scoring_a_text_equals_stepping_through_it(model, end):
     text = random_tokens(40, V, seed=1)
     stepped = torch.stack([next_log_probs(fitted, text[:t])[text[t]] for t in range(len(text))])
     torch.testing.assert_close(fitted.log_probs(text), stepped)
+
+
+def test_an_order_that_is_no_whole_number_is_refused():
+    with pytest.raises(ValueError, match=r"n is 2\.5; expected a whole number, 1 or more"):
+        KneserNey(2.5).fit(torch.tensor([0, 1]), 2)
+
+
+@pytest.mark.parametrize("text", [[0, 1], [0, 1, 1, 0, 1, 1, 0]])
+@pytest.mark.parametrize("model", [*DISTRIBUTIONS, StupidBackoff])
+def test_an_order_that_no_sentence_reaches_scores_as_it_steps(model, text):
+    fitted = model(5, end=1).fit(torch.tensor([0, 1]), 2)
+    text = torch.tensor(text)
+    stepped = torch.stack([next_log_probs(fitted, text[:t])[text[t]] for t in range(len(text))])
+    found = fitted.log_probs(text)
+    assert found.isfinite().all() or model is MaximumLikelihood
+    if fitted.is_distribution:
+        torch.testing.assert_close(found, stepped)
+        assert score(fitted, text).tokens == len(text)
+    assert len(fitted.counts.unseen_share(text)) == 5
+
+
+def test_weights_are_tuned_for_an_order_that_no_sentence_reaches():
+    model = JelinekMercer(5).fit(torch.tensor([0, 1]), 2).tune(torch.tensor([0, 1, 1, 0]))
+    assert all(0 <= weight < 1 for weight in model.weights)
 
 
 def test_stupid_backoff_steps_are_its_scores_divided_by_their_sum():
@@ -232,7 +256,7 @@ def test_tiny_texts_are_no_exception(tokens, n):
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="must be 1 or more"):
+    with pytest.raises(ValueError, match="n is 0; expected a whole number"):
         MaximumLikelihood(0).fit(torch.tensor([0]), 1)
     with pytest.raises(ValueError, match="empty"):
         KneserNey(2).fit(torch.tensor([], dtype=torch.long), 3)

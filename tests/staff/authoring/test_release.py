@@ -105,7 +105,7 @@ def source_notebook(root):
 def course(root, tmp_path):
     """A small clone of the course with one lab."""
     course = tmp_path / "course"
-    ignored = shutil.ignore_patterns("__pycache__")
+    ignored = shutil.ignore_patterns("__pycache__", ".*")
     for package in ("helpers", "staff"):
         shutil.copytree(root / package, course / package, ignore=ignored)
     shutil.copy(root / "pyproject.toml", course)
@@ -255,6 +255,9 @@ def test_sources_are_found(course):
     assert list(labs.lab_sources(course)) == ["lab01"]
     assert labs.lab_sources(course / "nowhere") == {}
     folder = course / labs.SOURCES
+    (folder / "__MACOSX").mkdir()
+    (folder / "lab01" / "._lab01_toy.ipynb").touch()
+    assert list(labs.lab_sources(course)) == ["lab01"]
     for name, message in (("notes", "not the folder of a lab"), ("lab02", "and holds: none")):
         (folder / name).mkdir()
         with pytest.raises(ValueError, match=message):
@@ -360,6 +363,7 @@ def test_release_and_is_current(course):
     change(course, lambda cells: cells.append(v4.new_markdown_cell("The end.")))
     assert "its number of cells does not belong" in release.is_current(course)[0]
     release.release(course, execute=False)
+    file.with_name("._lab01_toy.ipynb").touch()  # as a Mac does on a disk that is not its own
     shutil.copy(file, file.with_name("lab02_old.ipynb"))
     assert release.is_current(course) == ["notebooks/labs/lab02_old.ipynb has no source"]
     with pytest.raises(ValueError, match="no lab lab09; there are: lab01"):
@@ -448,6 +452,8 @@ def test_secrets(tmp_path):
     with pytest.raises(ValueError, match="cannot be read"):
         copies.read_secret(file)
     file.write_text(f"{SECRET}\n")
+    assert copies.read_secret(file) == SECRET
+    file.write_text(f"{SECRET}\n", encoding="utf-8-sig")  # as Windows' editor does
     assert copies.read_secret(file) == SECRET
     for short in ("", "spring 2025", f"{SECRET}\n{SECRET}"):
         file.write_text(short)

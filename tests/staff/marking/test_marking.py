@@ -248,7 +248,7 @@ def marked(tmp_path_factory, sources):
     write(folder / "odd.ipynb", {"cells": [{"cell_type": 7, "source": {"a": 1}}]})
     write(folder / "old.ipynb", {"worksheets": []})
     write(folder / "other.ipynb", v4.new_notebook(cells=[v4.new_code_cell("1")]))
-    write(folder / "enormous.ipynb", '{"cells": ["' + "x" * (21 * 2**20) + '"]}')
+    write(folder / "enormous.ipynb", '{"cells": [{"source": "' + "x" * (21 * 2**20) + '"}]}')
     (folder / "linked.ipynb").symlink_to("/etc/passwd")
     os.mkfifo(folder / "pipe.ipynb")
     (folder / "binary.ipynb").write_bytes(b"\x89\xff\x00")

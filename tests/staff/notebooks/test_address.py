@@ -119,6 +119,13 @@ def test_there_and_back_with_a_mirror(course):
     assert texts(course) == before
 
 
+def test_what_jupyterlab_keeps_beside_a_notebook_stops_nothing(course):
+    copy = course / "notebooks" / ".ipynb_checkpoints" / "l-checkpoint.ipynb"
+    copy.parent.mkdir()
+    copy.write_text("no notebook any more")
+    assert copy not in write_address(course, NEW)
+
+
 @pytest.mark.parametrize("fault", ["no badge", "no set-up cell", "no code"])
 def test_a_faulty_notebook_stops_everything(course, fault):
     path = course / "notebooks" / "labs" / "l.ipynb"

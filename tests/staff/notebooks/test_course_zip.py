@@ -27,6 +27,7 @@ STAFF = [
     "notebooks/labs/source/lab01/lab01_a.ipynb",
 ]
 IGNORED = ["data/__pycache__/a.pyc", "notebooks/.ipynb_checkpoints/00.ipynb", "work/00_a.ipynb"]
+LEFT = ["__MACOSX/README.md", "data/README.md~", "notebooks/~$00.ipynb", "data/__MACOSX/a.txt"]
 
 
 def write_course(folder):
@@ -54,6 +55,14 @@ def test_what_students_get(write, tmp_path):
         assert file.namelist() == [f"{FOLDER}/{name}" for name in sorted(STUDENTS)]
         for name in STUDENTS:
             assert file.read(f"{FOLDER}/{name}") == (course / name).read_bytes()
+
+
+def test_what_programs_leave_in_a_plain_folder_stays_out(tmp_path):
+    course = write_course(tmp_path)
+    for name in LEFT:
+        (course / name).parent.mkdir(exist_ok=True)
+        (course / name).write_text("left")
+    assert course_files(course) == sorted(STUDENTS)
 
 
 def test_what_git_ignores_or_does_not_know_stays_out(tmp_path):

@@ -21,7 +21,7 @@ NAME = "01_bert_and_encoders"
 def course(root, tmp_path):
     """A small copy of the course, with its first notebook."""
     # The course's own notebook 01 is not in this copy, nor are its checks and quizzes.
-    ignored = shutil.ignore_patterns("__pycache__", "notebook01.py", "01_*.toml")
+    ignored = shutil.ignore_patterns("__pycache__", ".*", "notebook01.py", "01_*.toml")
     for folder in ("helpers", "data/lantern_bay"):
         shutil.copytree(root / folder, tmp_path / folder, ignore=ignored)
     (tmp_path / "notebooks/labs").mkdir(parents=True)
