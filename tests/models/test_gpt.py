@@ -17,13 +17,7 @@ from torch.testing import assert_close
 from torch.utils.flop_counter import FlopCounterMode
 from transformers import LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
-from helpers.models.costs import (
-    block_parameters,
-    feed_forward_parameters,
-    gpt_flops,
-    gpt_parameters,
-    norm_parameters,
-)
+from helpers.models.costs import gpt_flops
 from helpers.models.gpt import GPT, GPTConfig
 from helpers.models.positions import LearnedPositions
 from helpers.models.transformer import Transformer
@@ -319,18 +313,10 @@ def test_reading_in_half_precision_stays_near():
 # --- Sizes
 
 
-@pytest.mark.parametrize("last_tokens", [1, 3])
-@EVERY
-def test_the_number_of_parameters(form, last_tokens):
-    model = make(form, last_tokens=last_tokens)
-    assert gpt_parameters(model.config) == parameters(model)
-
-
 def test_the_smallest_gpt2_has_the_known_number_of_parameters():
     config = GPTConfig.gpt2(50257, max_length=1024, n_layers=12, n_heads=12, d_model=768)
-    assert gpt_parameters(config) == 124_439_808
-    block = block_parameters(4 * 768 * 769, feed_forward_parameters(768), norm_parameters(768))
-    assert gpt_parameters(dataclasses.replace(config, n_layers=13)) - 124_439_808 == block
+    with torch.device("meta"):
+        assert parameters(GPT(config)) == 124_439_808
 
 
 @pytest.mark.parametrize(("T", "cached"), [(8, 0), (1, 0), (3, 5), (1, 20)])
