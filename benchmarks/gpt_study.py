@@ -38,6 +38,7 @@ from helpers.learning.optimizers import gpt_optimizers
 from helpers.learning.training import Training
 from helpers.models.gpt import GPT, GPTConfig
 from helpers.models.ngram import ModifiedKneserNey
+from helpers.models.ngram_embedding import gpt_with_ngrams
 from helpers.models.recurrent_cells import LSTMCell
 from helpers.models.recurrent_models import RecurrentLM
 
@@ -117,8 +118,10 @@ def build(
         predictor = RecurrentPredictor(model, text.newline)
         batches, rate = TextWindows(text.train, 16, 64, seed), 1e-2
     else:
-        form = GPTConfig.gpt2 if change.get("form") == "gpt2" else GPTConfig.modern
-        model = GPT(form(text.V, **SHAPE, **change.get("config", {})))
+        if change.get("form") == "gpt2":
+            model = GPT(GPTConfig.gpt2(text.V, **SHAPE))
+        else:
+            model = gpt_with_ngrams(text.V, **SHAPE, **change.get("config", {}))
         predictor = CachedPredictor(model, text.newline)
     plain = change.get("form") == "lstm" or change.get("optimizer") == "AdamW"
     training = Training(

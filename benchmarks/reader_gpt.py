@@ -46,8 +46,9 @@ from helpers.learning.optimizers import gpt_optimizers
 from helpers.learning.presets import PRESETS
 from helpers.learning.pretrain import Text
 from helpers.learning.training import NumberedBatches, Training
-from helpers.models.gpt import GPT, GPTConfig
+from helpers.models.gpt import GPT
 from helpers.models.ngram import ModifiedKneserNey
+from helpers.models.ngram_embedding import gpt_with_ngrams
 from helpers.models.recurrent_cells import LSTMCell
 from helpers.models.recurrent_models import RecurrentLM
 
@@ -114,7 +115,7 @@ def build(
     batches: NumberedBatches | None = None,
     **changes: Any,
 ) -> Training:
-    """The training of one preset; ``changes`` are settings of ``GPTConfig.modern``."""
+    """The training of one preset; ``changes`` are settings of ``gpt_with_ngrams``."""
     text = text_of(vocabulary)
     torch.manual_seed(seed)
     sizes = {
@@ -124,7 +125,7 @@ def build(
         "d_model": preset["width"],
         "dropout": preset["dropout"],
     }
-    model = GPT(GPTConfig.modern(text.tokenizer.vocab_size, **{**sizes, **changes}))
+    model = gpt_with_ngrams(text.tokenizer.vocab_size, **{**sizes, **changes})
     model = model.to(best_device())
     rates = (preset["learning_rate"], preset["muon_rate"], preset["weight_decay"])
     return Training(

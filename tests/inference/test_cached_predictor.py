@@ -20,7 +20,7 @@ V, BOS, LONGEST = 7, 2, 12
 SHAPES = {
     "gpt2": GPTConfig.gpt2(V, max_length=LONGEST, n_layers=2, n_heads=2, d_model=8, dropout=0.5),
     "modern": GPTConfig.modern(
-        V, max_length=LONGEST, n_layers=2, n_heads=4, n_kv_heads=2, d_model=16, last_tokens=3
+        V, max_length=LONGEST, n_layers=2, n_heads=4, n_kv_heads=2, d_model=16
     ),
 }
 KINDS = pytest.mark.parametrize("kind", SHAPES)
