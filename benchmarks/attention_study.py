@@ -1,8 +1,8 @@
 """What notebook 08 says over several seeds: what makes attention align, what one vector holds.
 
-    python benchmarks/attention_study.py attention 0    one kind of attention
-    python benchmarks/attention_study.py bottleneck 64  no attention, one size of the network
-    python benchmarks/attention_study.py all            whatever is missing
+    python -m benchmarks.attention_study attention 0    one kind of attention
+    python -m benchmarks.attention_study bottleneck 64  no attention, one size of the network
+    python -m benchmarks.attention_study all            whatever is missing
 
 French to English on the phrase grammar of notebook 08, on one thread. A training takes 5 to 40
 seconds. Each adds a row to benchmarks/results/attention_study.json, which the notebook shows; rows
@@ -26,25 +26,20 @@ and everything else grow together.
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import platform
 import time
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from benchmarks.study import Study, command, machine, tuned
 from helpers.data.translation import Pair, PhraseGrammar, WordVocabulary, batches, is_held_out
 from helpers.data.translation_lexicon import small_lexicon
 from helpers.inference.alignment import alignment_error_rate, hard_alignment
 
-RESULTS = Path(__file__).parent / "results" / "attention_study.json"
 LONGEST, BEYOND = 14, 22  # English words in training, and in the longer test sentences
 SETTINGS = {"pairs drawn": 30_000, "batch": 64, "warm-up": 50, "clipped at": 1.0}
 SETTINGS |= {"validation": 500, "tested": 1000, "longer": 400}
@@ -53,6 +48,15 @@ TUNING_SEED = 1000
 HIDDEN, STEPS, RATES, SEEDS = 64, 500, (1e-2, 2e-2, 4e-2), 3
 SIZES, SIZE_STEPS, SIZE_RATES, SIZE_SEEDS = (32, 64, 128), 800, (5e-3, 1e-2, 2e-2), 3
 LONGER_STEPS = 2400
+STUDY = Study(
+    __file__,
+    lambda: {
+        "torch": torch.__version__,
+        "machine": machine(),
+        "settings": SETTINGS | {"rates": [RATES, SIZE_RATES]},
+    },
+    separators=(",", ":"),
+)
 
 
 class Kind(NamedTuple):
@@ -291,48 +295,25 @@ def measured(kind: Kind, H: int, rate: float, seed: int, steps: int) -> dict:
     return row
 
 
-def load() -> list[dict]:
-    return json.loads(RESULTS.read_text(encoding="utf-8"))["rows"] if RESULTS.is_file() else []
-
-
 def done(part: str, kind: Kind, H: int, rate: float, seed: int, steps: int) -> dict:
     """The row of this training, from the file or computed and saved."""
-    asked = {
-        "part": part,
-        **kind._asdict(),
-        "hidden": H,
-        "rate": rate,
-        "seed": seed,
-        "steps": steps,
-    }
-    for row in load():
-        if all(row[name] == value for name, value in asked.items()):
-            return row
-    row = {"part": part} | measured(kind, H, rate, seed, steps)
-    content = {"script": "benchmarks/attention_study.py", "torch": torch.__version__}
-    content |= {"machine": f"{platform.machine()}, {os.cpu_count()} cores, one thread"}
-    content |= {"settings": SETTINGS | {"rates": [RATES, SIZE_RATES]}, "rows": [*load(), row]}
-    RESULTS.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
-    print({k: v for k, v in row.items() if k != "by length"}, flush=True)
-    return row
+    asked = {"part": part, **kind._asdict()}
+    asked |= {"hidden": H, "rate": rate, "seed": seed, "steps": steps}
+    return STUDY.row(asked, lambda: measured(kind, H, rate, seed, steps), unsaid=["by length"])
 
 
-def tuned(part: str, kind: Kind, H: int, rates: Sequence[float], seeds: int, steps: int) -> float:
+def with_best_rate(
+    part: str, kind: Kind, H: int, rates: Sequence[float], seeds: int, steps: int
+) -> float:
     """Choose the rate on the tuning seed, then train the seeds with it; the chosen rate."""
-    tried = {rate: done(part, kind, H, rate, TUNING_SEED, steps)["validation"] for rate in rates}
-    for _ in range(2):
-        best = min(tried, key=lambda rate: tried[rate])
-        beyond = {min(tried): best / 2, max(tried): best * 2}.get(best)
-        if beyond is not None:
-            tried[beyond] = done(part, kind, H, beyond, TUNING_SEED, steps)["validation"]
-    best = min(tried, key=lambda rate: tried[rate])
+    best = tuned(rates, lambda rate: done(part, kind, H, rate, TUNING_SEED, steps)["validation"])
     for seed in range(seeds):
         done(part, kind, H, best, seed, steps)
     return best
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = command(__doc__)
     parser.add_argument("part", choices=["attention", "bottleneck", "all"])
     parser.add_argument("number", nargs="?", type=int, help="of the kind, or a size")
     arguments = parser.parse_args()
@@ -340,13 +321,13 @@ def main() -> None:
     part, number = arguments.part, arguments.number
     if part in ("attention", "all"):
         for kind in KINDS if number is None else [KINDS[number]]:
-            tuned("attention", kind, HIDDEN, RATES, SEEDS, STEPS)
+            with_best_rate("attention", kind, HIDDEN, RATES, SEEDS, STEPS)
         for kind, rate in EQUAL if number is None else []:
             for seed in range(SEEDS):
                 done("attention", kind, HIDDEN, rate, seed, STEPS)
     if part in ("bottleneck", "all"):
         for size in SIZES if number is None else [number]:
-            best = tuned("bottleneck", NONE, size, SIZE_RATES, SIZE_SEEDS, SIZE_STEPS)
+            best = with_best_rate("bottleneck", NONE, size, SIZE_RATES, SIZE_SEEDS, SIZE_STEPS)
             for seed in range(SIZE_SEEDS if size > min(SIZES) else 0):
                 done("longer", NONE, size, best, seed, LONGER_STEPS)
 

@@ -1,6 +1,6 @@
 """What residual connections and the norm's position change, over gains, rates and warm-ups.
 
-    python benchmarks/block_study.py [spirals surfaces norms undivided collapse changes] [--seeds 3]
+    python -m benchmarks.block_study [spirals surfaces norms undivided collapse changes] [--seeds 3]
 
 (1) Twenty layers of tanh, with and without residual connections, learn to tell two spirals apart,
 for several gains of the initial weights and learning rates. (2) The loss around some of them, on
@@ -17,29 +17,26 @@ are. Some twenty minutes on one core that has nothing else to do.
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
 import math
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from benchmarks.study import Study, command, machine
 from helpers.data.batching import windows
 from helpers.data.sources import lagged_source
-from helpers.device import processor
 from helpers.learning.loss_surface import filter_normalised_direction, loss_surface
 from helpers.learning.training import Training
 from helpers.models.blocks import PostNormBlock, PreNormBlock
 from helpers.models.positions import RotaryPositions
 from helpers.models.transformer import Transformer
 
-RESULTS = Path(__file__).parent / "results" / "block_study.json"
 SPIRALS = {
     "points": 512, "layers": 20, "width": 24, "batch": 128, "steps": 300, "optimizer": "Adam",
     "gains": [0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0], "rates": [0.001, 0.003, 0.01],
@@ -56,7 +53,6 @@ NORMS = {
     "window": 16, "batch": 16, "steps": 200, "clip": 1.0,
     "rates": [0.001, 0.003, 0.01, 0.03], "warmups": [0, 25, 100],
 }  # fmt: skip
-PARTS = ["spirals", "surfaces", "norms", "undivided", "collapse", "changes"]
 # The part of the study that trains a kind of block says whether its writers are divided.
 MAPS = {"norms": True, "undivided": False}
 COLLAPSE = {  # norm, rate, warm-up, whether the writers are divided
@@ -357,54 +353,54 @@ def floor() -> dict[str, float]:
     return {"best possible": known, "uniform": uniform}
 
 
+def spirals_learned(seeds: int) -> Iterator[dict]:
+    for kind, rate in itertools.product(SPIRALS["kinds"], SPIRALS["rates"]):
+        yield from fit_spirals(kind, rate, seeds)
+
+
+def surfaces(seeds: int) -> Iterator[dict]:
+    for kind, seed in itertools.product(SURFACES["kinds"], range(seeds)):
+        yield from look_around(kind, seed)
+
+
+def norms(divided: bool, seeds: int) -> Iterator[dict]:
+    for job in itertools.product(KINDS, NORMS["rates"], NORMS["warmups"], range(seeds)):
+        yield fit_transformer(*job, divided=divided)
+
+
+def collapse(seeds: int) -> Iterator[dict]:
+    for setting, seed in itertools.product(COLLAPSE["settings"], range(seeds)):
+        yield watch(*setting, seed)
+
+
+def changes(seeds: int) -> Iterator[dict]:
+    rates = [CHANGES["rate"], *CHANGES["other rates"]]
+    for name, rate, seed in itertools.product(CHANGED, rates, range(seeds)):
+        if rate == CHANGES["rate"] or (name in ("no_skips", "no_norms") and seed < 2):
+            yield fit_changed(name, rate, seed)
+
+
+PARTS: dict[str, tuple[dict, Callable[[int], Iterator[dict]]]] = {
+    "spirals": (SPIRALS, spirals_learned),
+    "surfaces": (SURFACES, surfaces),
+    **{part: (NORMS, partial(norms, divided)) for part, divided in MAPS.items()},
+    "collapse": (COLLAPSE, collapse),
+    "changes": (CHANGES, changes),
+}
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", default=PARTS)
-    parser.add_argument("--seeds", type=int, default=3)
-    arguments = parser.parse_args()
-    seeds, parts = range(arguments.seeds), arguments.parts
-    runs: list[dict]
+    options = command(__doc__, PARTS, seeds=3).parse_args()
     torch.set_num_threads(1)
-    content = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
-    content |= {
-        "script": "benchmarks/block_study.py",
-        "machine": f"{processor()}, one thread, torch {torch.__version__}",
-        "floor": floor(),
-    }
-    for part in parts:
+    study = Study(__file__, lambda: {"machine": machine(), "floor": floor()}, indent=None)
+    for part in options.parts:
         began, runs = time.perf_counter(), []
-        if part == "spirals":
-            for kind, rate in itertools.product(SPIRALS["kinds"], SPIRALS["rates"]):
-                runs += fit_spirals(kind, rate, arguments.seeds)
-            content[part] = {**SPIRALS, "seeds": arguments.seeds, "runs": runs}
-        elif part == "surfaces":
-            for kind, seed in itertools.product(SURFACES["kinds"], seeds):
-                runs += look_around(kind, seed)
-                print(runs[-1], flush=True)
-            content[part] = {**SURFACES, "seeds": arguments.seeds, "runs": runs}
-        elif part in MAPS:
-            jobs = itertools.product(KINDS, NORMS["rates"], NORMS["warmups"], seeds)
-            for job in jobs:
-                runs.append(fit_transformer(*job, divided=MAPS[part]))
-                print(runs[-1], flush=True)
-            content[part] = {**NORMS, "seeds": arguments.seeds, "runs": runs}
-        elif part == "collapse":
-            for setting, seed in itertools.product(COLLAPSE["settings"], seeds):
-                runs.append(watch(*setting, seed))
-                print(runs[-1], flush=True)
-            content[part] = {**COLLAPSE, "seeds": arguments.seeds, "runs": runs}
-        elif part == "changes":
-            rates = [CHANGES["rate"], *CHANGES["other rates"]]
-            for name, rate, seed in itertools.product(CHANGED, rates, seeds):
-                if rate == CHANGES["rate"] or (name in ("no_skips", "no_norms") and seed < 2):
-                    runs.append(fit_changed(name, rate, seed))
-                    print(runs[-1], flush=True)
-            content[part] = {**CHANGES, "seeds": arguments.seeds, "runs": runs}
-        else:
-            raise SystemExit(f"There is no part {part!r}: {', '.join(PARTS)}.")
+        settings, make = PARTS[part]
+        for run in make(options.seeds):
+            runs.append(run)
+            print(run, flush=True)
+        study.write(**{part: {**settings, "seeds": options.seeds, "runs": runs}})
         print(part, f"took {(time.perf_counter() - began) / 60:.1f} minutes", flush=True)
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(content) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How the loss falls with parameters and tokens, with and without a known floor; distillation.
 
-    python benchmarks/cost_study.py [rates source repeated reader taught pupils] [--seeds 3]
+    python -m benchmarks.cost_study [rates source repeated reader taught pupils] [--seeds 3]
 
 (1) ``rates``: with another seed, the learning rate for each size and number of steps on the source,
 which all runs there then take; and for the Reader. (2) ``source``: models of five sizes with four
@@ -20,7 +20,6 @@ that was written with other settings is refused. About fifteen minutes of one co
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import math
@@ -33,12 +32,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from benchmarks.study import Study, command, machine
 from helpers.data import corpora
 from helpers.data.bpe import BPETokenizer
 from helpers.data.sources import MarkovSource
 from helpers.data.tokenizers import CharTokenizer
-from helpers.device import processor
-from helpers.files import write_whole
 from helpers.inference.evaluation import score_model
 from helpers.learning import checkpoints
 from helpers.learning.distillation import distillation_loss
@@ -46,7 +44,6 @@ from helpers.learning.optimizers import gpt_optimizers
 from helpers.learning.training import Training, language_model_loss
 from helpers.models.gpt import GPT, GPTConfig
 
-RESULTS = Path(__file__).parent / "results" / "cost_study.json"
 SHIPPED = Path(__file__).parents[1] / "data" / "checkpoints" / "lantern_stories_gpt"
 V, LENGTH, BATCH, WARMUP = 64, 16, 64, 20  # of the source: tokens, of a window, windows, steps
 LIKELY, LEAK = (0.4, 0.2, 0.12, 0.08), 0.2  # of the four successors, and of all tokens by frequency
@@ -323,8 +320,6 @@ class Runs:
     """The runs so far, in a file that is written after each."""
 
     def __init__(self, known: Known) -> None:
-        there = RESULTS.is_file()
-        self.content = json.loads(RESULTS.read_text(encoding="utf-8")) if there else {}
         settings = {
             "vocabulary": V, "length": LENGTH, "batch": BATCH, "warmup": WARMUP, "rates": RATES,
             "likely": LIKELY, "leak": LEAK, "tested": TESTED, "widths": WIDTHS, "steps": STEPS,
@@ -335,14 +330,14 @@ class Runs:
             "temperature": TEMPERATURE, "teacher alone": ALONE, "tuning seed": TUNING_SEED,
         }  # fmt: skip
         settings = json.loads(json.dumps(settings))
-        if self.content.get("settings", settings) != settings:
-            raise SystemExit(f"{RESULTS} was written with other settings: move it away first.")
-        self.content |= {
-            "script": "benchmarks/cost_study.py",
-            "machine": f"{processor()}, one thread, torch {torch.__version__}",
-            "settings": settings,
-            "bounds": known.bounds(),
-        }
+        bounds = known.bounds()
+        self.study = Study(
+            __file__, lambda: {"machine": machine(), "settings": settings, "bounds": bounds}
+        )
+        if self.study.read().get("settings", settings) != settings:
+            raise SystemExit(
+                f"{self.study.path} was written with other settings: move it away first."
+            )
         self.begin()
 
     def begin(self) -> None:
@@ -352,23 +347,22 @@ class Runs:
         """The best of the rates for a size and a number of steps."""
         found = [
             (row["excess"], row["factor"])
-            for row in self.content.get("rates", [])
+            for row in self.study.rows("rates")
             if (row["width"], row["steps"]) == (width, steps)
         ]
         if len(found) < len(FACTORS):
-            raise SystemExit("First the rates: python benchmarks/cost_study.py rates")
+            raise SystemExit("First the rates: python -m benchmarks.cost_study rates")
         return min(found)[1]
 
     def missing(self, part: str, key: dict[str, Any]) -> bool:
         self.begin()
-        rows = self.content.setdefault(part, [])
-        return not any(key.items() <= row.items() for row in rows)
+        return not any(key.items() <= row.items() for row in self.study.rows(part))
 
     def add(self, part: str, key: dict[str, Any], row: dict[str, Any]) -> None:
         seconds = round(time.process_time() - self.began, 1)
-        self.content[part].append({**key, **row, "cpu seconds": seconds})
-        write_whole(RESULTS, (json.dumps(self.content, indent=1) + "\n").encode())
-        print(part, self.content[part][-1], flush=True)
+        row = {**key, **row, "cpu seconds": seconds}
+        self.study.add([row], part)
+        print(part, row, flush=True)
 
 
 PARTS = {
@@ -378,10 +372,7 @@ PARTS = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", default=list(PARTS))
-    parser.add_argument("--seeds", type=int, default=3)
-    arguments = parser.parse_args()
+    arguments = command(__doc__, PARTS, seeds=3).parse_args()
     torch.set_num_threads(1)
     known = Known()
     done = Runs(known)

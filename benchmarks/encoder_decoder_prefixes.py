@@ -1,6 +1,6 @@
 """What notebook 16 says about prefixes over several seeds: one translator, three tasks.
 
-    python benchmarks/encoder_decoder_prefixes.py
+    python -m benchmarks.encoder_decoder_prefixes
 
 The transformer of ``encoder_decoder_study.py`` reads a prefix and a sentence of notebook 08's
 grammar; both sides know one vocabulary of English and French words. The tasks are "to-English:",
@@ -23,27 +23,23 @@ out the rows that are there. About 27 minutes of one processor that has nothing 
 
 from __future__ import annotations
 
-import json
-import os
-import platform
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 
 import torch
-from attention_study import BEYOND, SETTINGS, TUNING_SEED, sentences
-from encoder_decoder_study import HEADS, LAYERS, WIDTH, greedy, optimize
 from torch import Tensor
 from torch.nn import functional as F
 
+from benchmarks.attention_study import BEYOND, SETTINGS, TUNING_SEED, sentences
+from benchmarks.encoder_decoder_study import HEADS, LAYERS, WIDTH, greedy, optimize
+from benchmarks.study import Study, machine, tuned
 from helpers.data.span_corruption import cut_spans, restore_spans
 from helpers.data.translation import Pair, PhraseGrammar, WordVocabulary, batches
 from helpers.data.translation_lexicon import small_lexicon
 from helpers.models.encoder_decoder import EncoderDecoder
 
-RESULTS = Path(__file__).parent / "results" / "encoder_decoder_prefixes.json"
 PREFIXES, MARKS = ("to-English:", "to-French:", "restore:"), ("<0>", "<1>")
 MIXES = {"separate sentences": 0.0, "same sentences": 0.5}  # the share of copies
 MIXES |= {"1 % of copies": 0.01, "10 % of copies": 0.1}
@@ -212,47 +208,38 @@ def baseline() -> dict:
     }
 
 
-def load() -> list[dict]:
-    return json.loads(RESULTS.read_text(encoding="utf-8"))["rows"] if RESULTS.is_file() else []
+def settings() -> dict:
+    shape = {"rates": RATES, "width": WIDTH, "heads": HEADS, "layers": LAYERS}
+    about = {"torch": torch.__version__, "machine": machine()}
+    return about | {"settings": SETTINGS | shape}
 
 
-def done(asked: dict, compute: Callable[[], dict]) -> dict:
-    """The row with these entries, from the file or computed and saved."""
-    for row in load():
-        if all(row.get(name) == value for name, value in asked.items()):
-            return row
-    row = asked | compute()
-    content = {"script": "benchmarks/encoder_decoder_prefixes.py", "torch": torch.__version__}
-    content |= {"machine": f"{platform.machine()}, {os.cpu_count()} cores, one thread"}
-    settings = SETTINGS | {"rates": RATES, "width": WIDTH, "heads": HEADS, "layers": LAYERS}
-    content |= {"settings": settings, "rows": [*load(), row]}
-    RESULTS.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
-    print({name: value for name, value in row.items() if name != "tested"}, flush=True)
-    return row
+STUDY = Study(__file__, settings, separators=(",", ":"))
 
 
 def of_run(mix: str, prefixes: Sequence[str], rate: float, seed: int) -> dict:
     asked = {"mix": mix, "prefixes": list(prefixes), "rate": rate, "seed": seed}
-    return done(asked, lambda: trained(mix, prefixes, rate, seed))
+    return STUDY.row(asked, lambda: trained(mix, prefixes, rate, seed), unsaid=["tested"])
 
 
-def tuned(prefixes: Sequence[str]) -> float:
+def best_rate(prefixes: Sequence[str]) -> float:
     """The rate with the smallest loss on the tuning seed; the best is not at the edge of RATES."""
-    tried = {
-        rate: of_run("same sentences", prefixes, rate, TUNING_SEED)["validation"] for rate in RATES
-    }
-    return min(tried, key=lambda rate: tried[rate])
+
+    def loss(rate: float) -> float:
+        return of_run("same sentences", prefixes, rate, TUNING_SEED)["validation"]
+
+    return tuned(RATES, loss)
 
 
 def main() -> None:
     torch.set_num_threads(1)
-    done({"part": "baseline"}, baseline)
-    rate = tuned(PREFIXES)
+    STUDY.row({"part": "baseline"}, baseline, unsaid=["tested"])
+    rate = best_rate(PREFIXES)
     for seed in range(SEEDS):
         for mix in MIXES:
             of_run(mix, PREFIXES, rate, seed)
     for prefix in PREFIXES:
-        rate = tuned([prefix])
+        rate = best_rate([prefix])
         for seed in range(SEEDS):
             of_run("same sentences", [prefix], rate, seed)
 

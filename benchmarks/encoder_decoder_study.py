@@ -1,9 +1,9 @@
 """What notebook 16 says over several seeds: a transformer on notebook 08's grammar, three tasks.
 
-    python benchmarks/encoder_decoder_study.py translation   notebook 08's data, several seeds
-    python benchmarks/encoder_decoder_study.py "two passes"  scheduled sampling, several seeds
-    python benchmarks/encoder_decoder_study.py reader        one model, three prefixes, one run
-    python benchmarks/encoder_decoder_study.py all           whatever is missing
+    python -m benchmarks.encoder_decoder_study translation   notebook 08's data, several seeds
+    python -m benchmarks.encoder_decoder_study "two passes"  scheduled sampling, several seeds
+    python -m benchmarks.encoder_decoder_study reader        one model, three prefixes, one run
+    python -m benchmarks.encoder_decoder_study all           whatever is missing
 
 On one thread; all together takes about 15 minutes of one processor. Each training adds a row to
 benchmarks/results/encoder_decoder_study.json, which the notebook shows; rows that are there are not
@@ -26,20 +26,18 @@ model reaches when each story is replaced by another, and baselines that read no
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import platform
 import re
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from attention_study import (
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from benchmarks.attention_study import (
     BEYOND,
     SETTINGS,
     TUNING_SEED,
@@ -47,9 +45,7 @@ from attention_study import (
     padded,
     sentences,
 )
-from torch import Tensor, nn
-from torch.nn import functional as F
-
+from benchmarks.study import Study, command, machine, tuned
 from helpers.data.batching import seeded
 from helpers.data.bpe import BPETokenizer
 from helpers.data.lantern_reader import LABELS, Story, inference_test, read_stories
@@ -62,7 +58,6 @@ from helpers.models.encoder_decoder import EncoderDecoder
 from helpers.models.naive_bayes import NaiveBayes
 from helpers.models.positions import RotaryPositions
 
-RESULTS = Path(__file__).parent / "results" / "encoder_decoder_study.json"
 WIDTH, HEADS, LAYERS = 64, 4, 2
 POSITIONS, STEPS, RATES, SEEDS = ("learned", "rotary"), 500, (2e-3, 4e-3, 8e-3), 3
 EQUAL_RATE = 4e-3  # of both kinds of positions, beside the one that was chosen
@@ -411,24 +406,14 @@ def read_the_reader() -> dict:
     return row
 
 
-def load() -> list[dict]:
-    return json.loads(RESULTS.read_text(encoding="utf-8"))["rows"] if RESULTS.is_file() else []
+def settings() -> dict:
+    shape = {"rates": RATES, "width": WIDTH, "heads": HEADS, "layers": LAYERS}
+    about = {"torch": torch.__version__, "machine": machine()}
+    return about | {"settings": SETTINGS | shape}
 
 
-def done(asked: dict, compute: Callable[[], dict]) -> dict:
-    """The row with these entries, from the file or computed and saved."""
-    for row in load():
-        if all(row.get(name) == value for name, value in asked.items()):
-            return row
-    row = asked | compute()
-    content = {"script": "benchmarks/encoder_decoder_study.py", "torch": torch.__version__}
-    content |= {"machine": f"{platform.machine()}, {os.cpu_count()} cores, one thread"}
-    settings = SETTINGS | {"rates": RATES, "width": WIDTH, "heads": HEADS, "layers": LAYERS}
-    content |= {"settings": settings, "rows": [*load(), row]}
-    RESULTS.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
-    shown = ("part", "positions", "rate", "seed", "steps", "seconds", "validation", "exact")
-    print({name: row[name] for name in shown if name in row}, flush=True)
-    return row
+STUDY = Study(__file__, settings, separators=(",", ":"))
+LONG = ("baselines", "examples", "texts written", "test", "curve", "another story")  # not printed
 
 
 def translated(
@@ -436,39 +421,34 @@ def translated(
 ) -> dict:
     asked = {"part": part, "positions": positions, "rate": rate, "seed": seed, "steps": steps}
     asked |= {"own words": own} if own else {}
-    return done(asked, lambda: measured(positions, rate, seed, steps, own))
+    return STUDY.row(asked, lambda: measured(positions, rate, seed, steps, own), unsaid=LONG)
 
 
-def tuned(positions: str) -> float:
+def best_rate(positions: str) -> float:
     """The rate with the smallest loss on the tuning seed, not at the edge of those tried."""
-    tried = {}
-    for rate in RATES:
-        tried[rate] = translated("translation", positions, rate, TUNING_SEED, STEPS)["validation"]
-    for _ in range(2):
-        best = min(tried, key=lambda rate: tried[rate])
-        beyond = {min(tried): best / 2, max(tried): best * 2}.get(best)
-        if beyond is not None:
-            row = translated("translation", positions, beyond, TUNING_SEED, STEPS)
-            tried[beyond] = row["validation"]
-    return min(tried, key=lambda rate: tried[rate])
+
+    def loss(rate: float) -> float:
+        return translated("translation", positions, rate, TUNING_SEED, STEPS)["validation"]
+
+    return tuned(RATES, loss)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser = command(__doc__)
     parser.add_argument("part", choices=["translation", "two passes", "reader", "all"])
     part = parser.parse_args().part
     torch.set_num_threads(1)
     if part in ("translation", "all"):
         for positions in POSITIONS:
-            for rate in sorted({tuned(positions), EQUAL_RATE}):
+            for rate in sorted({best_rate(positions), EQUAL_RATE}):
                 for seed in range(SEEDS):
                     translated("translation", positions, rate, seed, STEPS)
     if part in ("two passes", "all"):
         for own in OWN_WORDS:
             for seed in range(SEEDS):
-                translated("two passes", "learned", tuned("learned"), seed, STEPS, own)
+                translated("two passes", "learned", best_rate("learned"), seed, STEPS, own)
     if part in ("reader", "all"):
-        done({"part": "reader"}, read_the_reader)
+        STUDY.row({"part": "reader"}, read_the_reader, unsaid=LONG)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What the heads of notebook 15 say, one answer at a time: names never labelled, spans, labels.
 
-    python benchmarks/encoder_heads.py unlabelled said --encoder FOLDER
+    python -m benchmarks.encoder_heads unlabelled said --encoder FOLDER
 
 *unlabelled* trains the tagger on stories that name none of five people, Button, Moss, Plum, Silver
 and Wren, and asks it for names in stories where these five occur: pre-trained and from scratch,
@@ -16,27 +16,23 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import random
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 import benchmarks.reader_encoder as study
+from benchmarks.study import Study, command, device
 from helpers.data import reader_tasks
 from helpers.data.lantern_reader import PEOPLE, Story
 from helpers.data.reader_tasks import PAD, SEP, Batches, Example
-from helpers.device import best_device, describe, mixed_precision, processor
 from helpers.evaluating import evaluating
-from helpers.files import write_whole
 from helpers.inference.answers import best_span
 from helpers.inference.tagging import entities_of
 from helpers.learning import checkpoints
 from helpers.learning.training import Training
 
-RESULTS = Path(__file__).parent / "results" / "encoder_heads.json"
 HIDDEN = ("Button", "Moss", "Mayor Plum", "Silver", "Wren")
 STORIES, STEPS, BATCH = 256, 120, 8  # of the tagger
 RATES = (1e-3, 3e-3)
@@ -140,7 +136,7 @@ def rates_of(task: str) -> float:
     """The rate that the larger study chose for the pre-trained encoder."""
     rows = [
         row
-        for row in study.read().get("tasks", [])
+        for row in study.STUDY.rows("tasks")
         if (row["task"], row["start"], row["part"]) == (task, "pretrained", "validation")
     ]
     return max(rows, key=lambda row: row.get("f1", row.get("right")))["rate"] if rows else 1e-3
@@ -192,26 +188,17 @@ def labels(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = command(__doc__, seeds=3)
     parts = {"unlabelled": unlabelled, "answers": answers, "labels": labels}
     parser.add_argument("parts", nargs="+", choices=[*parts, "said"])
-    parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--encoder", default="data/checkpoints/lantern_reader_encoder")
     options = parser.parse_args()
     wanted = [
         p for part in options.parts for p in (("answers", "labels") if part == "said" else (part,))
     ]
+    results = Study(__file__, lambda: {"machine": device()}, separators=(",", ":"))
     for part in wanted:
-        made = parts[part](options)
-        results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-        results[part] = made
-        results["machine"] = {
-            "device": describe(best_device()),
-            "processor": processor(),
-            "torch": torch.__version__,
-            "precision": mixed_precision(best_device()),
-        }
-        write_whole(RESULTS, (json.dumps(results, separators=(",", ":")) + "\n").encode())
+        results.write(**{part: parts[part](options)})
 
 
 if __name__ == "__main__":

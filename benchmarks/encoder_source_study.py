@@ -1,6 +1,6 @@
 """What an encoder learns from hidden tokens, on a source whose best answers are known.
 
-    python benchmarks/encoder_source_study.py [rates kinds objectives] [--seeds 3]
+    python -m benchmarks.encoder_source_study [rates kinds objectives] [--seeds 3]
 
 The source is the round of a watchman through eight places, of which only what he hears is written
 down: a hidden Markov chain. Its filled gaps and its posterior of the places are exact, by the
@@ -15,26 +15,22 @@ else to do.
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
 import math
 import time
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from benchmarks.study import Study, command, machine
 from helpers.data.masking import IGNORED, mask_tokens
 from helpers.data.sources import HiddenMarkovSource
-from helpers.device import processor
 from helpers.models.attention import MultiHeadAttention
 from helpers.models.blocks import FeedForward, PreNormBlock
 from helpers.models.costs import attention_flops, block_flops, feed_forward_flops
 from helpers.models.positions import RotaryPositions
 
-RESULTS = Path(__file__).parent / "results" / "encoder_source_study.json"
 HEARD = {  # place -> what is heard there mostly, and what is heard second
     "quay": ("water", "gulls"), "market": ("voices", "bells"), "school": ("bells", "voices"),
     "forge": ("hammers", "voices"), "chapel": ("bells", "wind"), "mill": ("water", "hammers"),
@@ -287,17 +283,12 @@ def steps_of(objective: Objective, part: str) -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", default=PARTS)
-    parser.add_argument("--seeds", type=int, default=3)
-    arguments = parser.parse_args()
+    arguments = command(__doc__, PARTS, seeds=3).parse_args()
     torch.set_num_threads(1)
     source = watchman()
     tests = Tests(source)
-    content = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
-    content |= {
-        "script": "benchmarks/encoder_source_study.py",
-        "machine": f"{processor()}, one thread, torch {torch.__version__}",
+    about = {
+        "machine": machine(),
         "settings": {
             "length": LENGTH, "edge": EDGE, "model": MODEL, "generator": GENERATOR,
             "weight": WEIGHT, "batch": BATCH, "warmup": WARMUP, "decay": DECAY, "steps": STEPS,
@@ -309,13 +300,14 @@ def main() -> None:
         "emissions": source.emissions.tolist(),
         "known": tests.known,
     }  # fmt: skip
+    study = Study(__file__, lambda: about)
     for part in arguments.parts:
         began, runs = time.perf_counter(), []
         if part == "rates":
             for name, rate in itertools.product(OBJECTIVES, RATES):
                 runs.append(run(name, "80/10/10", rate, TUNING_SEED, part, source, tests))
         else:
-            best = best_rates(content["rates"]["runs"])
+            best = best_rates(study.read()["rates"]["runs"])
             if part == "kinds":
                 cases = [("masked", kind, best["masked"]) for kind in KINDS]
                 cases += [("masked", kind, LOWER_RATE) for kind in AGAIN]
@@ -331,8 +323,8 @@ def main() -> None:
                     for name in ("causal", "masked"):
                         probes = tests.probes(Objective(name).model)
                         runs.append({"name": f"untrained {name}", "seed": seed, "probes": probes})
-        content[part] = {"seconds": round(time.perf_counter() - began), "runs": runs}
-        RESULTS.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        seconds = round(time.perf_counter() - began)
+        study.write(**{part: {"seconds": seconds, "runs": runs}})
 
 
 def best_rates(runs: list[dict]) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """What notebook 17 says over several seeds: the course's GPT learns to follow, in four ways.
 
-    python benchmarks/finetuning_study.py all         whatever is missing
-    python benchmarks/finetuning_study.py methods     one part: base, methods, "other rates", "equal
+    python -m benchmarks.finetuning_study all         whatever is missing
+    python -m benchmarks.finetuning_study methods     one part: base, methods, "other rates", "equal
                                                       cost", exchanges, replay, ranks, "whole
                                                       stories" or longer
 
@@ -41,9 +41,6 @@ once.
 
 from __future__ import annotations
 
-import argparse
-import json
-import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -55,6 +52,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from benchmarks.study import Study, command, machine, tuned
 from helpers.data.batching import TextWindows, seeded
 from helpers.data.bpe import END_OF_TEXT, BPETokenizer
 from helpers.data.corpora import lantern_stories
@@ -75,7 +73,7 @@ from helpers.data.reader_instructions import (
     to_write,
     words_used,
 )
-from helpers.device import mixed_precision, processor
+from helpers.device import mixed_precision
 from helpers.inference.answers import exact_match, token_f1
 from helpers.inference.cached_predictor import CachedPredictor
 from helpers.inference.plausibility import bits_per_byte, text_log_probs
@@ -89,7 +87,6 @@ from helpers.models.naive_bayes import NaiveBayes
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "data" / "checkpoints" / "lantern_stories_gpt"
-RESULTS = Path(__file__).parent / "results" / "finetuning.json"
 MAPS = ("query", "key", "value", "output", "up", "down")
 RANK, ALPHA, WIDTH = 8, 16, 35
 METHODS = ("full", "output", "adapters", "LoRA")
@@ -311,11 +308,7 @@ def run(method: str, rate: float, seed: int, steps: int) -> dict[str, Any]:
     return row if seed == TUNING_SEED else row | measured(model)
 
 
-def read() -> dict[str, Any]:
-    return json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {"rows": []}
-
-
-def write(results: dict[str, Any]) -> None:
+def about() -> dict[str, Any]:
     settings = {
         "rank": RANK,
         "alpha": ALPHA,
@@ -330,44 +323,27 @@ def write(results: dict[str, Any]) -> None:
         "replay": REPLAY,
         "whole stories": [WHOLE_STEPS, WHOLE_BATCH, WHOLE_RATE],
     }
-    about = {"script": f"benchmarks/{Path(__file__).name}", "torch": torch.__version__}
-    about |= {"machine": f"{processor()}, {platform.system()}, 1 thread"}
-    about |= {"precision": mixed_precision(torch.device("cpu")), "settings": settings}
-    RESULTS.write_text(json.dumps(about | {"rows": results["rows"]}, indent=1) + "\n", "utf-8")
+    precision = mixed_precision(torch.device("cpu"))
+    about = {"torch": torch.__version__, "machine": machine()}
+    return about | {"precision": precision, "settings": settings}
+
+
+STUDY = Study(__file__, about, "finetuning")
 
 
 def kept(part: str, keys: dict[str, Any], make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """A row of results: the one that is there, or a new one, which is written at once."""
-    wanted = {"part": part, **keys}
-    for row in read()["rows"]:
-        if all(row.get(key) == value for key, value in wanted.items()):
-            return row
-    row = wanted | make()
-    results = read()
-    results["rows"].append(row)
-    write(results)
-    print({k: v for k, v in row.items() if k not in ("examples", "answers", "curve")}, flush=True)
-    return row
+    return STUDY.row({"part": part, **keys}, make, unsaid=("examples", "answers", "curve"))
 
 
-def tuned(method: str) -> float:
+def best_rate(method: str) -> float:
     """The rate with the lowest surprise of validation answers; no best at an edge."""
 
     def of(rate: float) -> float:
         keys = {"method": method, "rate": rate, "seed": TUNING_SEED, "steps": TUNING_STEPS}
         return kept("tuning", keys, lambda: run(**keys))["validation"]
 
-    found = {rate: of(rate) for rate in RATES[method]}
-    for _ in range(3):
-        best = min(found, key=found.__getitem__)
-        if best == min(found):
-            new = float(f"{best / 3:.0e}")
-        elif best == max(found):
-            new = float(f"{best * 3:.0e}")
-        else:
-            break
-        found[new] = of(new)
-    return min(found, key=found.__getitem__)
+    return tuned(RATES[method], of, factor=3.0, digits=1, more=3)
 
 
 def of_base() -> None:
@@ -416,7 +392,7 @@ def methods(part: str = "methods", factors: Sequence[float] = (1,)) -> None:
     for seed in range(SEEDS):
         for method in METHODS:
             for factor in factors:
-                rate = float(f"{factor * tuned(method):.0e}")
+                rate = float(f"{factor * best_rate(method):.0e}")
                 keys = {"method": method, "rate": rate, "seed": seed, "steps": STEPS}
                 kept(part, keys, lambda keys=keys: run(**keys))
 
@@ -426,7 +402,7 @@ def other_rates() -> None:
 
 
 def equal_cost() -> None:
-    rates = {method: tuned(method) for method in METHODS}
+    rates = {method: best_rate(method) for method in METHODS}
     for seed in range(SEEDS):
         for method in METHODS[1:]:
             steps = round(STEPS / cost(method))
@@ -449,7 +425,7 @@ def replay() -> None:
     text = tokenizer().encode(lantern_stories().train, special=True)
     for seed in range(SEEDS):
         for method in METHODS:
-            rate = tuned(method)
+            rate = best_rate(method)
 
             def make(method: str = method, rate: float = rate, seed: int = seed) -> dict[str, Any]:
                 model = adapted(method, seed)
@@ -460,7 +436,7 @@ def replay() -> None:
 
 
 def ranks() -> None:
-    rate = tuned("LoRA")
+    rate = best_rate("LoRA")
     for seed in range(SEEDS):
         for rank in RANKS:
             for power in (1.0, 0.5) if rank != RANK else (1.0,):
@@ -488,7 +464,7 @@ def exchanges() -> None:
     kept("exchanges", {"method": "none"}, lambda: exchanges_measured(base()))
     for seed in range(SEEDS):
         for method in METHODS:
-            rate = tuned(method)
+            rate = best_rate(method)
 
             def make(method: str = method, rate: float = rate, seed: int = seed) -> dict[str, Any]:
                 model = adapted(method, seed)
@@ -571,7 +547,7 @@ def whole_stories() -> None:
 
 def longer() -> None:
     """The first task alone, eight times its steps, all weights, once."""
-    rate, steps = tuned("full"), LONGER * STEPS // 3
+    rate, steps = best_rate("full"), LONGER * STEPS // 3
 
     def make() -> dict[str, Any]:
         model = adapted("full", 0)
@@ -594,7 +570,7 @@ PARTS: dict[str, Callable[[], None]] = {
 }
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser = command(__doc__)
     parser.add_argument("part", nargs="+", choices=[*PARTS, "all"])
     options = parser.parse_args()
     torch.set_num_threads(1)

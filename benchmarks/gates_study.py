@@ -1,14 +1,14 @@
 """What notebook 07 says over several seeds: counting, recall over long delays, equal time on text.
 
-    python benchmarks/gates_study.py counting LSTM    a^n b^n, all seeds and learning rates at once
-    python benchmarks/gates_study.py recall LSTM 3    name the first symbol after 10 to 200 others
-    python benchmarks/gates_study.py longer LSTM 5    the longest delay with three times the steps
-    python benchmarks/gates_study.py speed            milliseconds a step of the language models
-    python benchmarks/gates_study.py text LSTM        the tales: rates on one seed, then three seeds
-    python benchmarks/gates_study.py quarter          the LSTM with a quarter of its steps
-    python benchmarks/gates_study.py equal GRU        a network with as many steps as the LSTM
-    python benchmarks/gates_study.py kernel           milliseconds a step without oneDNN
-    python benchmarks/gates_study.py all              whatever is missing
+    python -m benchmarks.gates_study counting LSTM    a^n b^n, all seeds and learning rates at once
+    python -m benchmarks.gates_study recall LSTM 3    name the first symbol after 10 to 200 others
+    python -m benchmarks.gates_study longer LSTM 5    the longest delay with three times the steps
+    python -m benchmarks.gates_study speed            milliseconds a step of the language models
+    python -m benchmarks.gates_study text LSTM        the tales: rates on one seed, then three seeds
+    python -m benchmarks.gates_study quarter          the LSTM with a quarter of its steps
+    python -m benchmarks.gates_study equal GRU        a network with as many steps as the LSTM
+    python -m benchmarks.gates_study kernel           milliseconds a step without oneDNN
+    python -m benchmarks.gates_study all              whatever is missing
 
 Each call takes a quarter of a minute to two minutes on one core and adds its rows to
 benchmarks/results/gates_study.json, which notebook 07 shows; rows that are there are not computed
@@ -17,25 +17,21 @@ again. Learning rates are chosen on seeds of their own.
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import time
 from collections.abc import Iterable
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from benchmarks.study import Study, command, tuned
 from helpers.data import corpora
 from helpers.data.tokenizers import CharTokenizer
 from helpers.inference.evaluation import score
 from helpers.models.ngram import ModifiedKneserNey
 from helpers.models.recurrent import Recurrent
 from helpers.models.recurrent_cells import GatedCell
-
-RESULTS = Path(__file__).parent / "results" / "gates_study.json"
 
 # a^n b^n: read so many a and as many b, and say after each b whether the text ends now.
 COUNTING = {"trained": 30, "tested": 120, "hidden": 10, "batch": 16, "steps": 1500}
@@ -267,26 +263,19 @@ def recall(kind: str, bias: float, known: list[dict]) -> list[dict]:
     rows = []
     for delay in RECALL["delays"]:
         done = [row for row in known if row["delay"] == delay]
-        tuning = [row for row in done if row["seed"] == TUNING_SEED]
-        there = {row["rate"] for row in tuning}
-        missing = [rate for rate in RECALL_RATES if rate not in there]
-        tuning += [remember(kind, bias, delay, rate, TUNING_SEED) for rate in missing]
-        for _ in range(2):
-            tried = sorted(row["rate"] for row in tuning)
-            best = soonest(tuning)
-            beyond = {tried[0]: best / 3, tried[-1]: best * 3}.get(best)
-            if beyond is not None:
-                tuning.append(remember(kind, bias, delay, float(f"{beyond:.0e}"), TUNING_SEED))
-        best = soonest(tuning)
+        tuning = {row["rate"]: row for row in done if row["seed"] == TUNING_SEED}
+
+        def soon(rate: float, delay: int = delay, tuning: dict = tuning) -> float:
+            """How soon the error is low: the less the sooner."""
+            if rate not in tuning:
+                tuning[rate] = remember(kind, bias, delay, rate, TUNING_SEED)
+            return sum(tuning[rate]["curve"])
+
+        best = tuned([*RECALL_RATES, *(set(tuning) - set(RECALL_RATES))], soon, 3.0, digits=1)
         final = [row for row in done if row["seed"] != TUNING_SEED and row["rate"] == best]
         final = final or [remember(kind, bias, delay, best, s) for s in range(RECALL_SEEDS)]
-        rows += tuning + final
+        rows += [*tuning.values(), *final]
     return rows
-
-
-def soonest(tuning: list[dict]) -> float:
-    """The rate with which the error is low soonest."""
-    return min(tuning, key=lambda row: sum(row["curve"]))["rate"]
 
 
 def longer(kind: str, bias: float) -> list[dict]:
@@ -392,81 +381,68 @@ def text(kind: str, rates: list[float], seeds: list[int], steps: int) -> list[di
     return rows
 
 
-def load() -> list[dict]:
-    return json.loads(RESULTS.read_text(encoding="utf-8"))["rows"] if RESULTS.is_file() else []
-
-
-def save(new: list[dict]) -> None:
-    """Add rows; other calls may have written meanwhile."""
-    settings = {
+STUDY = Study(
+    __file__,
+    lambda: {
+        "torch": torch.__version__,
         "counting": COUNTING | {"rates": COUNTING_RATES},
         "text": TEXT | {"rates": TEXT_RATES},
-    }
-    settings["recall"] = RECALL | {"rates": RECALL_RATES}
-    content = {"script": "benchmarks/gates_study.py", "torch": torch.__version__, **settings}
-    RESULTS.write_text(json.dumps({**content, "rows": load() + new}) + "\n", encoding="utf-8")
+        "recall": RECALL | {"rates": RECALL_RATES},
+    },
+    indent=None,
+)
 
 
-def drop(old: list[dict]) -> None:
-    content = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {"rows": []}
-    content["rows"] = [row for row in content["rows"] if row not in old]
-    RESULTS.write_text(json.dumps(content) + "\n", encoding="utf-8")
+def by_validation(kind: str, rates: Iterable[float], steps: int) -> list[dict]:
+    """The tales: the rates on the tuning seed, then several seeds with the best of them."""
+    tuning = text(kind, list(rates), [TUNING_SEED], steps)
+    best = min(tuning, key=lambda r: r["validation"])["rate"]
+    return tuning + text(kind, [best], list(range(TEXT_SEEDS)), steps)
+
+
+def steps_of(kind: str) -> int:
+    """How many steps a network makes in the time that is given to the tales."""
+    rows = STUDY.rows()
+    return next(r["steps"] for r in rows if (r["task"], r["network"]) == ("speed", kind))
 
 
 def compute(task: str, words: list[str]) -> None:
     """Whatever is missing of a task."""
-    rows = [row for row in load() if row["task"] == task]
-    began = time.perf_counter()
-    if task == "speed":
-        new = [] if rows else speed()
+    rows = [row for row in STUDY.rows() if row["task"] == task]
+    began, known = time.perf_counter(), []
+    new: list[dict] = []
+    if words:
+        known = [row for row in rows if row["network"] == words[0]]
+    if len(words) > 1:
+        known = [row for row in known if row["bias"] == float(words[1])]
+    if task == "recall":
+        new = recall(words[0], float(words[1]), known)
+    elif known or (rows and not words):
+        pass
+    elif task == "speed":
+        new = speed()
     elif task == "kernel":
-        new = [] if rows else kernel()
+        new = kernel()
     elif task == "counting":
-        new = [] if any(r["network"] == words[0] for r in rows) else counting(words[0])
-    elif task == "recall":
-        kind, bias = words[0], float(words[1])
-        known = [r for r in rows if (r["network"], r["bias"]) == (kind, bias)]
-        new = recall(kind, bias, known)
-        drop(known)
-    elif task == "quarter":  # as if a step of the LSTM cost what its multiplications say
-        steps = next(r["steps"] for r in load() if (r["task"], r["network"]) == ("speed", "LSTM"))
-        new = []
-        if not rows:
-            tuned = text("LSTM", list(QUARTER_RATES), [TUNING_SEED], steps // 4)
-            best = min(tuned, key=lambda r: r["validation"])["rate"]
-            new = tuned + text("LSTM", [best], list(range(TEXT_SEEDS)), steps // 4)
-        new = [row | {"task": "quarter"} for row in new]
-    elif task == "equal":  # the steps of the LSTM, however long they take
-        steps = next(r["steps"] for r in load() if (r["task"], r["network"]) == ("speed", "LSTM"))
-        new = []
-        if not any(r["network"] == words[0] for r in rows):
-            tuned = text(words[0], list(TEXT_RATES), [TUNING_SEED], steps)
-            best = min(tuned, key=lambda r: r["validation"])["rate"]
-            new = tuned + text(words[0], [best], list(range(TEXT_SEEDS)), steps)
-        new = [row | {"task": "equal"} for row in new]
+        new = counting(words[0])
     elif task == "longer":
-        kind, bias = words[0], float(words[1])
-        done = any((r["network"], r["bias"]) == (kind, bias) for r in rows)
-        new = [] if done else longer(kind, bias)
+        new = longer(words[0], float(words[1]))
+    elif task == "quarter":  # as if a step of the LSTM cost what its multiplications say
+        new = by_validation("LSTM", QUARTER_RATES, steps_of("LSTM") // 4)
+    elif task == "equal":  # the steps of the LSTM, however long they take
+        new = by_validation(words[0], TEXT_RATES, steps_of("LSTM"))
     else:
-        kind = words[0]
-        steps = next(r["steps"] for r in load() if r["task"] == "speed" and r["network"] == kind)
-        new = []
-        tuned = [r for r in rows if r["network"] == kind and r["seed"] == TUNING_SEED]
-        if not tuned:
-            tuned = new = text(kind, list(TEXT_RATES), [TUNING_SEED], steps)
-        if not any(r["network"] == kind and r["seed"] == 0 for r in rows):
-            best = min(tuned, key=lambda r: r["validation"])["rate"]
-            new = new + text(kind, [best], list(range(TEXT_SEEDS)), steps)
+        new = by_validation(words[0], TEXT_RATES, steps_of(words[0]))
     if new:
-        save(new)
+        new = [row | {"task": task} for row in new]
+        STUDY.add(new, instead=known)
     for row in new:
         print({k: v for k, v in row.items() if k != "state"})
     print(f"{task} {words}: {time.perf_counter() - began:.0f} s", flush=True)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = command(__doc__)
     tasks = ["counting", "recall", "longer", "speed", "text", "quarter", "equal", "kernel", "all"]
     parser.add_argument("task", choices=tasks)
     parser.add_argument("words", nargs="*", help="the network, and for recall its bias")

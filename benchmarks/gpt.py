@@ -50,6 +50,7 @@ from helpers.learning.optimizers import gpt_optimizers
 from helpers.learning.training import Training
 from helpers.models.gpt import GPT, GPTConfig
 from helpers.models.ngram import ModifiedKneserNey
+from helpers.models.ngram_embedding import gpt_with_ngrams
 from helpers.models.recurrent_cells import LSTMCell
 from helpers.models.recurrent_models import RecurrentLM
 
@@ -134,7 +135,7 @@ def gpt_training(
 ) -> tuple[GPT, Training]:
     torch.manual_seed(seed)
     T = setting["T"]
-    model = GPT(GPTConfig.modern(text.V, max_length=T, **setting["shape"]))
+    model = gpt_with_ngrams(text.V, max_length=T, **setting["shape"])
     training = Training(
         model,
         TextWindows(text.train, setting["B"], T, seed),

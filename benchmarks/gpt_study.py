@@ -1,6 +1,6 @@
 """What each part of a small GPT's training buys at equal time, and what a budget buys whom.
 
-    python benchmarks/gpt_study.py [--seconds 12] [--seeds 3]
+    python -m benchmarks.gpt_study [--seconds 12] [--seeds 3]
 
 On the course's tales, character by character. First the time per step of every entry is measured,
 in turns, on two threads. From it the steps that fit into the budget are counted out, and each entry
@@ -14,19 +14,17 @@ cores; nothing else should use them while the times per step are measured.
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
 import statistics
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
+from benchmarks.study import Study, command
 from helpers.data import corpora
 from helpers.data.batching import TextWindows
 from helpers.data.tokenizers import CharTokenizer
@@ -38,10 +36,10 @@ from helpers.learning.optimizers import gpt_optimizers
 from helpers.learning.training import Training
 from helpers.models.gpt import GPT, GPTConfig
 from helpers.models.ngram import ModifiedKneserNey
+from helpers.models.ngram_embedding import gpt_with_ngrams
 from helpers.models.recurrent_cells import LSTMCell
 from helpers.models.recurrent_models import RecurrentLM
 
-RESULTS = Path(__file__).parent / "results" / "gpt_study.json"
 T, B = 128, 8
 SHAPE = {"max_length": T, "n_layers": 2, "n_heads": 4, "d_model": 128}
 RATES = {"learning_rate": 0.03, "muon_rate": 0.05}
@@ -117,8 +115,10 @@ def build(
         predictor = RecurrentPredictor(model, text.newline)
         batches, rate = TextWindows(text.train, 16, 64, seed), 1e-2
     else:
-        form = GPTConfig.gpt2 if change.get("form") == "gpt2" else GPTConfig.modern
-        model = GPT(form(text.V, **SHAPE, **change.get("config", {})))
+        if change.get("form") == "gpt2":
+            model = GPT(GPTConfig.gpt2(text.V, **SHAPE))
+        else:
+            model = gpt_with_ngrams(text.V, **SHAPE, **change.get("config", {}))
         predictor = CachedPredictor(model, text.newline)
     plain = change.get("form") == "lstm" or change.get("optimizer") == "AdamW"
     training = Training(
@@ -169,9 +169,8 @@ def kneser_ney() -> list[tuple[float, float]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = command(__doc__, seeds=3)
     parser.add_argument("--seconds", type=float, default=12.0)
-    parser.add_argument("--seeds", type=int, default=3)
     options = parser.parse_args()
     counted = kneser_ney()
     times = times_per_step({**ENTRIES, **AGAINST})
@@ -227,7 +226,7 @@ def main() -> None:
         "ablation": ablation,
         "against": {"Kneser-Ney": counted, **against},
     }
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    Study(__file__).write(**results)
 
 
 if __name__ == "__main__":

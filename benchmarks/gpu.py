@@ -30,8 +30,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from reader_gpt import V, build, measured, stories, text_of
 
+# The notebook on training calls it by its file, which alone would not find the study beside it.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.reader_gpt import V, build, measured, stories, text_of
 from helpers.data import corpora
 from helpers.data.batching import TextWindows
 from helpers.data.tokenizers import CharTokenizer

@@ -1,6 +1,6 @@
 """The Lantern Bay Reader: how far do its statements tell their labels without the story?
 
-    python benchmarks/lantern_reader.py [--choose]
+    python -m benchmarks.lantern_reader [--choose]
 
 Classifiers that see a statement alone guess YES, NO or MAYBE; guessing blindly gets a third right.
 Naive Bayes on words and pairs of words is the one that ``inference_test`` is filtered with; naive
@@ -20,22 +20,20 @@ About a minute on two idle cores, nearly all of it for the logistic regression.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import itertools
-import json
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 import torch
 
+from benchmarks.study import Study, command
 from helpers.data.lantern_reader import LABELS, Story, inference_test, read_stories
 from helpers.data.reading import DATA_FOLDER
 from helpers.files import write_whole
 from helpers.models.naive_bayes import NaiveBayes, pieces, words_and_pairs
 
-RESULTS = Path(__file__).parent / "results" / "lantern_reader.json"
+STUDY = Study(__file__, dict)
 CHOSEN = DATA_FOLDER / "lantern_reader" / "inference_test.txt"
 GROUPS = {"books 01-08": (1, 8), "books 09-17": (9, 17), "books 18-24": (18, 24), "all": (1, 24)}
 MOST = 0.45  # of the statements of `inference_test`
@@ -133,7 +131,7 @@ def choose(log_probabilities: np.ndarray) -> np.ndarray:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = command(__doc__)
     parser.add_argument("--choose", action="store_true", help="write inference_test.txt anew")
     stories, train, test = read_stories(), read_stories("train"), read_stories("test")
     if parser.parse_args().choose:
@@ -159,13 +157,11 @@ def main() -> None:
         print(f"| {name} | {shown} |", flush=True)
     texts = "\n".join(statements(stories)[0])
     content = {
-        "script": "benchmarks/lantern_reader.py",
         "sha256 of the statements": hashlib.sha256(texts.encode()).hexdigest(),
         "stories": {"test part": len(test), "`inference_test`": int(kept.sum())},
         "right": rows,
     }
-    RESULTS.parent.mkdir(exist_ok=True)
-    write_whole(RESULTS, json.dumps(content, indent=1) + "\n")
+    STUDY.write(**content)
 
 
 def _bags(rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:

@@ -1,6 +1,6 @@
 """The lecture's comparison with a spread: which network, and which negatives, over ten seeds.
 
-    python benchmarks/parentheses_study.py [--seeds 10] [--processes 2] [--tune]
+    python -m benchmarks.parentheses_study [--seeds 10] [--processes 2] [--tune]
 
 Every network is trained on the usual recipe (negatives are random strings) and on near misses, with
 the same number of sequences, and then asked about every kind of sequence, also longer ones than in
@@ -10,28 +10,25 @@ first chooses each network's learning rate, on a seed of its own. About an hour 
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
-from pathlib import Path
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
+from benchmarks.study import Study, command, machine
 from helpers.data import parentheses_sets as sets
 from helpers.data.parentheses_lecture import lecture_hard_set, lecture_set, lecture_test_set
 from helpers.data.parentheses_negatives import NEAR_MISSES
-from helpers.device import processor
 from helpers.inference.classification import error, error_grid, errors_by_kind
 from helpers.learning.training import Training
 from helpers.models.recurrent_cells import GatedCell, LectureGRUCell, LSTMCell, ReLUElmanCell
 from helpers.models.recurrent_models import RecurrentClassifier
 
-RESULTS = Path(__file__).parent / "results" / "parentheses_study.json"
+STUDY = Study(__file__, lambda: {"machine": machine("one thread a run")}, indent=None)
 SEQUENCES, BATCH, LENGTHS = 150_000, 100, range(6, 21, 2)
 TEST_LENGTHS = (10, 20, 30, 40, 60)
 GRID_LENGTHS, GRID_DEPTHS = (8, 12, 16, 20, 28, 40, 60), (3, 4, 6, 8, 10, 14, 20)
@@ -153,20 +150,18 @@ def _rounded(values: dict[str, float]) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=10)
+    parser = command(__doc__, seeds=10)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--tune", action="store_true", help="choose the learning rates anew")
     arguments = parser.parse_args()
     began = time.perf_counter()
     context = get_context("spawn")
     with ProcessPoolExecutor(arguments.processes, mp_context=context) as pool:
-        if arguments.tune or not RESULTS.is_file():
+        tuning = STUDY.rows("tuning")
+        if arguments.tune or not tuning:
             tuned = [name for name, network in NETWORKS.items() if network.n_layers == 1]
             tasks = [(n, r, seed) for n in tuned for r in RATES for seed in TUNING_SEEDS]
             tuning = list(pool.map(tune, tasks))
-        else:
-            tuning = json.loads(RESULTS.read_text(encoding="utf-8"))["tuning"]
         best = {name: chosen_rate(tuning, name) for name, _, _ in tuning}
         rates = {name: best.get(name, best["LSTM"]) for name in NETWORKS}
         print("learning rates:", rates, flush=True)
@@ -188,8 +183,6 @@ def main() -> None:
             )
     parameters = {n: sum(p.numel() for p in build(n).parameters()) for n in NETWORKS}
     content = {
-        "script": "benchmarks/parentheses_study.py",
-        "machine": f"{processor()}, one thread a run, torch {torch.__version__}",
         "minutes": round((time.perf_counter() - began) / 60),
         "sequences": SEQUENCES,
         "batch": BATCH,
@@ -201,8 +194,7 @@ def main() -> None:
         "rates": rates,
         "runs": runs,
     }
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(content) + "\n", encoding="utf-8")
+    STUDY.write(**content)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Positional schemes side by side: a task that needs order, and texts longer than in training.
 
-    python benchmarks/positions_study.py [--seeds 5] [--processes 2] [--tune]
+    python -m benchmarks.positions_study [--seeds 5] [--processes 2] [--tune]
 
 Causal transformers that differ in their positions alone are trained (1) on a source whose next
 symbol depends on the one three places back, whose entropy is known exactly, and (2) on the course's
@@ -12,24 +12,21 @@ cores.
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
 import math
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
+from benchmarks.study import Study, command, machine
 from helpers.data import corpora
 from helpers.data.batching import windows
 from helpers.data.sources import lagged_source
 from helpers.data.tokenizers import CharTokenizer
-from helpers.device import processor
 from helpers.inference.evaluation import score
 from helpers.learning.training import Training
 from helpers.models.ngram import ModifiedKneserNey
@@ -41,7 +38,7 @@ from helpers.models.positions import (
 )
 from helpers.models.transformer import Transformer
 
-RESULTS = Path(__file__).parent / "results" / "positions_study.json"
+STUDY = Study(__file__, lambda: {"machine": machine("one thread a run")}, indent=None)
 SCHEMES = ("none", "learned", "sinusoidal", "RoPE", "ALiBi")
 RATES = (3e-3, 1e-2, 3e-2)
 SCALES = (0.03, 0.2, 1.0)  # of the sinusoid's table; the other schemes have none
@@ -174,15 +171,15 @@ def baselines() -> dict:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=5)
+    parser = command(__doc__, seeds=5)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--tune", action="store_true", help="choose the learning rates anew")
     arguments = parser.parse_args()
     began = time.perf_counter()
     pairs = list(itertools.product(TASKS, SCHEMES))
     with ProcessPoolExecutor(arguments.processes, mp_context=get_context("spawn")) as pool:
-        if arguments.tune or not RESULTS.is_file():
+        tuning = STUDY.rows("tuning")
+        if arguments.tune or not tuning:
             tuning = list(
                 pool.map(
                     run,
@@ -194,8 +191,6 @@ def main() -> None:
                     ],
                 )
             )
-        else:
-            tuning = json.loads(RESULTS.read_text(encoding="utf-8"))["tuning"]
         best = {pair: chosen(tuning, *pair) for pair in pairs}
         print("learning rates and scales:", best, flush=True)
         jobs = [(*pair, seed, *best[pair]) for seed in range(arguments.seeds) for pair in pairs]
@@ -204,8 +199,6 @@ def main() -> None:
             runs.append(result)
             print(result, flush=True)
     content = {
-        "script": "benchmarks/positions_study.py",
-        "machine": f"{processor()}, one thread a run, torch {torch.__version__}",
         "minutes": round((time.perf_counter() - began) / 60),
         "tasks": TASKS,
         "buckets": {task: buckets(s["T"], s["read"]) for task, s in TASKS.items()},
@@ -213,8 +206,7 @@ def main() -> None:
         "tuning": tuning,
         "runs": runs,
     }
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(content) + "\n", encoding="utf-8")
+    STUDY.write(**content)
 
 
 if __name__ == "__main__":

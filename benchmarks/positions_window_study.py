@@ -14,20 +14,25 @@ there already, so it may be stopped and started again. About fifteen minutes on 
 
 from __future__ import annotations
 
-import argparse
-import json
-from pathlib import Path
+from functools import partial
 
 import torch
 from torch import Tensor, nn
 
-from benchmarks.positions_study import RESULTS as CHOSEN
+from benchmarks.positions_study import STUDY as CHOSEN
 from benchmarks.positions_study import TASKS, TUNING_SEED, buckets, chosen, fit, losses, run
-from helpers.device import processor
+from benchmarks.study import Study, command, machine
 from helpers.models.attention import causal_mask
 from helpers.models.transformer import Transformer
 
-RESULTS = Path(__file__).parent / "results" / "positions_window_study.json"
+STUDY = Study(
+    __file__,
+    lambda: {
+        "machine": machine(),
+        "buckets": {task: buckets(s["T"], s["read"]) for task, s in TASKS.items()},
+    },
+    indent=None,
+)
 JOBS = [
     *(("order, 1 layer", scheme, 5) for scheme in ("none", "sinusoidal", "RoPE", "ALiBi")),
     ("order, 2 layers", "RoPE", 5),
@@ -114,45 +119,27 @@ def read_both_ways(task: str, scheme: str, seed: int, rate: float, scale: float)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = command(__doc__, seeds=5)
     parser.add_argument("--only", default="", help="a task, or the beginning of its name")
-    parser.add_argument("--seeds", type=int, default=5, help="at most so many of each")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    tuning = json.loads(CHOSEN.read_text(encoding="utf-8"))["tuning"]
-    content = {"runs": [], "wider": []}
-    if RESULTS.is_file():
-        content = json.loads(RESULTS.read_text(encoding="utf-8"))
-    content.setdefault("changed", [])
-    content["script"] = "benchmarks/positions_window_study.py"
-    content["machine"] = f"{processor()}, one thread, torch {torch.__version__}"
-    content["buckets"] = {task: buckets(TASKS[task]["T"], TASKS[task]["read"]) for task in TASKS}
-
-    def keep() -> None:
-        RESULTS.write_text(json.dumps(content) + "\n", encoding="utf-8")
-
+    tuning = CHOSEN.rows("tuning")
     for task, scheme in WIDER:
-        done = any((old["task"], old["scheme"]) == (task, scheme) for old in content["wider"])
-        if task.startswith(arguments.only) and not done:
-            content["wider"].append(run((task, scheme, TUNING_SEED, BEYOND, 1.0)))
-            keep()
+        if task.startswith(arguments.only):
+            job = (task, scheme, TUNING_SEED, BEYOND, 1.0)
+            STUDY.row({"task": task, "scheme": scheme}, partial(run, job), "wider")
     for seed in range(arguments.seeds):
         for scheme, change in CHANGES:
-            same = {"scheme": scheme, "change": change, "seed": seed}
-            done = any(same.items() <= old.items() for old in content["changed"])
-            if "order, 1 layer".startswith(arguments.only) and not done:
+            if "order, 1 layer".startswith(arguments.only):
                 best = chosen(tuning, "order, 1 layer", scheme)
-                content["changed"].append(changed(scheme, change, seed, *best))
-                print(content["changed"][-1], flush=True)
-                keep()
+                asked = {"scheme": scheme, "change": change, "seed": seed}
+                STUDY.row(asked, partial(changed, scheme, change, seed, *best), "changed")
     for task, scheme, seeds in JOBS:
         for seed in range(min(seeds, arguments.seeds)):
-            name = (task, scheme, seed)
-            known = [(old["task"], old["scheme"], old["seed"]) for old in content["runs"]]
-            if task.startswith(arguments.only) and name not in known:
-                content["runs"].append(read_both_ways(*name, *chosen(tuning, task, scheme)))
-                print(content["runs"][-1], flush=True)
-                keep()
+            if task.startswith(arguments.only):
+                best = chosen(tuning, task, scheme)
+                asked = {"task": task, "scheme": scheme, "seed": seed}
+                STUDY.row(asked, partial(read_both_ways, task, scheme, seed, *best), "runs")
 
 
 if __name__ == "__main__":

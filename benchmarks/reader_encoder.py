@@ -1,7 +1,7 @@
 """An encoder pre-trained on the course's stories, and what it is good for: notebook 15's study.
 
-    python benchmarks/reader_encoder.py pretrain [--save FOLDER]
-    python benchmarks/reader_encoder.py tasks --encoder FOLDER
+    python -m benchmarks.reader_encoder pretrain [--save FOLDER]
+    python -m benchmarks.reader_encoder tasks --encoder FOLDER
 
 *pretrain* hides tokens of the Reader's stories and trains an encoder to say what they were. Each
 story is read whole and, in the same pass, cut in two at the end of a sentence, with [SEP] between,
@@ -16,7 +16,6 @@ Writes benchmarks/results/reader_encoder.json.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import re
 from collections.abc import Callable, Sequence
@@ -28,14 +27,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from benchmarks.study import Study, command, device
 from helpers.data import reader_tasks
 from helpers.data.bpe import BPETokenizer
 from helpers.data.lantern_reader import LABELS, MOODS, Story, read_stories
 from helpers.data.masking import IGNORED, MaskedDocuments, masked_loss
 from helpers.data.reader_tasks import CLS, MASK, PAD, SEP, TAGS, Batches, Example, joined
-from helpers.device import best_device, describe, mixed_precision, processor
+from helpers.device import best_device, describe
 from helpers.evaluating import evaluating
-from helpers.files import write_whole
 from helpers.inference.answers import best_span, exact_match, token_f1
 from helpers.inference.tagging import entity_scores
 from helpers.learning import checkpoints
@@ -50,7 +49,7 @@ from helpers.models.encoder import (
 )
 from helpers.models.gpt import GPTConfig
 
-RESULTS = Path(__file__).parent / "results" / "reader_encoder.json"
+STUDY = Study(__file__, lambda: {"machine": device()})
 V = 2048
 SHAPE = {"max_length": 512, "n_layers": 4, "n_heads": 4, "d_model": 128}
 PRETRAINING = {
@@ -70,20 +69,6 @@ OF_TASK = {("names", 64): 120, ("names", 512): 120, ("names", None): 120, ("answ
 CONTROL = 3  # so many times the steps at the smaller rate, from scratch, all labels of mood
 STARTS = ("pretrained", "scratch")
 TUNING_SEED = 100
-
-
-def read() -> dict[str, Any]:
-    return json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-
-
-def write(results: dict[str, Any]) -> None:
-    results["machine"] = {
-        "device": describe(best_device()),
-        "processor": processor(),
-        "torch": torch.__version__,
-        "precision": mixed_precision(best_device()),
-    }
-    write_whole(RESULTS, (json.dumps(results, indent=1) + "\n").encode())
 
 
 @cache
@@ -213,7 +198,7 @@ def pretrain(options: argparse.Namespace) -> None:
         }
         checkpoints.save_model(options.save, model, card, torch.bfloat16)
         tokenizer().save(Path(options.save) / "tokenizer.json")
-    write({**read(), "pretraining": found})
+    STUDY.write(pretraining=found)
 
 
 # Fine-tuning -------------------------------------------------------------------------------------
@@ -330,14 +315,12 @@ def tasks(options: argparse.Namespace) -> None:
     keys = ("task", "start", "stories", "rate", "seed", "part", "longer")
 
     def once(*key: Any) -> dict[str, Any]:
-        for row in read().get("tasks", []):
-            if tuple(row[k] for k in keys) == key:
-                return row
         task, start, number, rate, seed, part, longer = key
-        row = fine_tune(task, start, number, rate, seed, options.encoder, part, longer)
-        results = read()  # read again: another process may have added other tasks meanwhile
-        write({**results, "tasks": [*results.get("tasks", []), row]})
-        return row
+        return STUDY.row(
+            dict(zip(keys, key, strict=True)),
+            lambda: fine_tune(task, start, number, rate, seed, options.encoder, part, longer),
+            "tasks",
+        )
 
     for task in options.only or TASKS:
         for start in options.starts or STARTS:
@@ -351,10 +334,9 @@ def tasks(options: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = command(__doc__, seeds=3)
     parser.add_argument("part", choices=("pretrain", "tasks"))
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--folder", default="work/reader_encoder", help="for checkpoints")
     parser.add_argument("--save", help="a folder for the pre-trained encoder")
     parser.add_argument("--encoder", default="data/checkpoints/lantern_reader_encoder")

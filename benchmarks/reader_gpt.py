@@ -1,6 +1,6 @@
 """What the course's GPT learns from its stories, and what it takes: the study behind notebook 13.
 
-    python benchmarks/reader_gpt.py PART ... [--seeds 3]
+    python -m benchmarks.reader_gpt PART ... [--seeds 3]
 
 Parts: baselines (modified Kneser-Ney on the same tokens, and an LSTM with tuned rate at the time
 that the preset laptop took), laptop (three seeds), short (the same with as few steps as slow
@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import argparse
 import copy
-import json
 import random
 import re
 import time
@@ -32,11 +31,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from benchmarks.study import Study, command, device
 from helpers.data.batching import TextWindows
 from helpers.data.bpe import END_OF_TEXT
 from helpers.data.lantern_reader import read_stories
 from helpers.data.minimal_pairs import KINDS, MEN, WOMEN, minimal_pairs
-from helpers.device import best_device, describe, mixed_precision, processor
+from helpers.device import best_device, describe, mixed_precision
 from helpers.inference.cached_predictor import CachedPredictor
 from helpers.inference.plausibility import bits_per_byte, right_choices, text_log_probs
 from helpers.inference.rules import Rules
@@ -46,12 +46,13 @@ from helpers.learning.optimizers import gpt_optimizers
 from helpers.learning.presets import PRESETS
 from helpers.learning.pretrain import Text
 from helpers.learning.training import NumberedBatches, Training
-from helpers.models.gpt import GPT, GPTConfig
+from helpers.models.gpt import GPT
 from helpers.models.ngram import ModifiedKneserNey
+from helpers.models.ngram_embedding import gpt_with_ngrams
 from helpers.models.recurrent_cells import LSTMCell
 from helpers.models.recurrent_models import RecurrentLM
 
-RESULTS = Path(__file__).parent / "results" / "reader_gpt.json"
+STUDY = Study(__file__)
 V = 2048
 LSTM_RATES = (3e-3, 1e-2, 3e-2, 1e-1)
 LSTM_SIZES = {"d_model": 128, "d_hidden": 384}
@@ -114,7 +115,7 @@ def build(
     batches: NumberedBatches | None = None,
     **changes: Any,
 ) -> Training:
-    """The training of one preset; ``changes`` are settings of ``GPTConfig.modern``."""
+    """The training of one preset; ``changes`` are settings of ``gpt_with_ngrams``."""
     text = text_of(vocabulary)
     torch.manual_seed(seed)
     sizes = {
@@ -124,7 +125,7 @@ def build(
         "d_model": preset["width"],
         "dropout": preset["dropout"],
     }
-    model = GPT(GPTConfig.modern(text.tokenizer.vocab_size, **{**sizes, **changes}))
+    model = gpt_with_ngrams(text.tokenizer.vocab_size, **{**sizes, **changes})
     model = model.to(best_device())
     rates = (preset["learning_rate"], preset["muon_rate"], preset["weight_decay"])
     return Training(
@@ -266,32 +267,23 @@ def lstm(text: Text, steps: int, rate: float, seed: int) -> dict[str, Any]:
 
 
 def by_rows(
-    options: argparse.Namespace,
-    part: str,
-    runs: dict[tuple[Any, int], Callable[[], Training]],
-    name: str,
-    points: int,
+    part: str, runs: dict[tuple[Any, int], Callable[[], Training]], name: str, points: int
 ) -> list[dict]:
     """Runs by (what, seed), each kept when it ends: an interrupted study goes on where it was.
 
     Their seconds are left out, so that they may run beside other work.
     """
-    path = options.results.with_name(f"{options.results.stem}_{part}.jsonl")
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    found = [json.loads(line) for line in lines]
-    done = {(row[name], row["seed"]) for row in found}
-    for (what, seed), training in runs.items():
-        if (what, seed) in done:
-            continue
-        row = {name: what, **run(training(), text_of(V), seed, points)}
-        del row["seconds"]
-        row["stories"] = row["stories"][:2]
-        for point in row["curve"]:
+
+    def row(seed: int, training: Callable[[], Training]) -> dict[str, Any]:
+        found = run(training(), text_of(V), seed, points)
+        del found["seconds"]
+        for point in found["curve"]:
             del point["seconds"]
-        found.append(row)
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
-    return found
+        return found | {"stories": found["stories"][:2]}
+
+    for (what, seed), training in runs.items():
+        STUDY.row({name: what, "seed": seed}, partial(row, seed, training), part, ["curve"])
+    return STUDY.rows(part)
 
 
 def sizes(options: argparse.Namespace, _: dict) -> list[dict]:
@@ -306,7 +298,7 @@ def sizes(options: argparse.Namespace, _: dict) -> list[dict]:
         for seed in range(options.seeds)
         for width in WIDTHS
     }
-    return by_rows(options, "sizes", runs, "width", 4)
+    return by_rows("sizes", runs, "width", 4)
 
 
 def short(options: argparse.Namespace, _: dict) -> list[dict]:
@@ -322,7 +314,7 @@ def short(options: argparse.Namespace, _: dict) -> list[dict]:
         for seed in range(options.seeds)
         for steps in FEW_STEPS
     }
-    return by_rows(options, "short", runs, "steps", 2)
+    return by_rows("short", runs, "steps", 2)
 
 
 def vocabulary(options: argparse.Namespace, _: dict) -> list[dict]:
@@ -401,7 +393,7 @@ def copying(options: argparse.Namespace, _: dict) -> list[dict]:
         for seed in range(options.seeds)
         for name, make in changes.items()
     }
-    return by_rows(options, "copying", runs, "change", 3)
+    return by_rows("copying", runs, "change", 3)
 
 
 PARTS = {
@@ -416,31 +408,18 @@ PARTS = {
 TIMED = ("baselines", "laptop", "long")  # their seconds belong to the machine that is written down
 
 
-def _read(path: Path) -> dict[str, Any]:
-    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = command(__doc__, seeds=3)
     parser.add_argument("part", nargs="+", choices=PARTS)
-    parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--save", help="a folder for the model of the part long")
-    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--results", type=Path, default=STUDY.path)
     options = parser.parse_args()
+    STUDY.path = options.results
     for part in options.part:
-        path = options.results
-        found = PARTS[part](options, _read(path))
-        results = {**_read(path), part: found}  # another part may have been finished meanwhile
+        found = {part: PARTS[part](options, STUDY.read())}
         if part in TIMED:
-            results["machine"] = {
-                "device": describe(best_device()),
-                "processor": processor(),
-                "threads": torch.get_num_threads(),
-                "torch": torch.__version__,
-                "precision": mixed_precision(best_device()),
-            }
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+            found["machine"] = {**device(), "threads": torch.get_num_threads()}
+        STUDY.write(**found)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,15 @@
 """What notebook 05 says over several seeds: recall, windows of training, scheduled sampling.
 
-    python benchmarks/recurrent_study.py recall LSTM 50 0.003 0     kind, delay, learning rate, seed
-    python benchmarks/recurrent_study.py longer LSTM 20 0.003 0     the same with 3,000 updates
-    python benchmarks/recurrent_study.py readout Elman 20 0.01 0    another draw of the read-out
-    python benchmarks/recurrent_study.py sgd Elman 20 0.3 0         plain gradient descent, no Adam
-    python benchmarks/recurrent_study.py unit Elman 20 0.01 0       the gradient divided by its norm
-    python benchmarks/recurrent_study.py sign Elman 20 0.01 0       each number divided by its size
-    python benchmarks/recurrent_study.py cut Elman 20 5 0.01 0      kind, delay, reach, rate, seed
-    python benchmarks/recurrent_study.py text 16 carried 0 0.005    window, state, seed (and rate)
-    python benchmarks/recurrent_study.py schedule linear 0          how the true share decays, seed
-    python benchmarks/recurrent_study.py all [SECONDS]              every row that is missing
+    python -m benchmarks.recurrent_study recall LSTM 50 0.003 0     kind, delay, learning rate, seed
+    python -m benchmarks.recurrent_study longer LSTM 20 0.003 0     the same with 3,000 updates
+    python -m benchmarks.recurrent_study readout Elman 20 0.01 0    another draw of the read-out
+    python -m benchmarks.recurrent_study sgd Elman 20 0.3 0         plain gradient descent, no Adam
+    python -m benchmarks.recurrent_study unit Elman 20 0.01 0       the gradient divided by its norm
+    python -m benchmarks.recurrent_study sign Elman 20 0.01 0       each number divided by its size
+    python -m benchmarks.recurrent_study cut Elman 20 5 0.01 0      kind, delay, reach, rate, seed
+    python -m benchmarks.recurrent_study text 16 carried 0 0.005    window, state, seed (and rate)
+    python -m benchmarks.recurrent_study schedule linear 0          how the true share decays, seed
+    python -m benchmarks.recurrent_study all [SECONDS]              every row that is missing
 
 Each call is one training (some seconds to a minute on one core) and adds a row to
 benchmarks/results/recurrent_study.json; rows that are there are not computed again. ``recall`` is
@@ -18,24 +18,23 @@ tried with all ``RATES`` of its delay.
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from benchmarks.study import Study
 from helpers.data import corpora
 from helpers.data.batching import windows
 from helpers.data.sources import HiddenMarkovSource
 from helpers.data.tokenizers import CharTokenizer
 from helpers.inference.sampling import sample
 
-RESULTS = Path(__file__).parent / "results" / "recurrent_study.json"
+STUDY = Study(__file__)
 KINDS = ("Elman", "LSTM", "LSTM, forget bias 3")
 SEEDS = {5: 5, 10: 5, 20: 5, 50: 3, 100: 3}  # of each delay
 FEW, MANY = (0.003, 0.01), (0.001, 0.003, 0.01, 0.03)
@@ -105,7 +104,7 @@ def all_keys() -> Iterator[str]:
 
 def add(key: str) -> None:
     """Compute the row of this key, unless it is there."""
-    if key in stored():
+    if key in STUDY.read():
         return
     name, *rest = key.split(" ")
     after_kind = {"recall": 3, "longer": 3, "readout": 3, "cut": 4} | dict.fromkeys(PLAIN, 3)
@@ -123,16 +122,8 @@ def add(key: str) -> None:
     else:
         row = schedule_row(rest[0], int(rest[1]))
     row["seconds"] = round(time.perf_counter() - began, 1)
-    rows = stored() | {key: row}
-    order = {k: i for i, k in enumerate(all_keys())}
-    rows = dict(sorted(rows.items(), key=lambda item: order.get(item[0], len(order))))
-    RESULTS.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    STUDY.write(**{key: row})
     print(key, row, flush=True)
-
-
-def stored() -> dict[str, dict]:
-    """The rows so far."""
-    return json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
 
 
 def recall_batch(delay: int, size: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:

@@ -1,6 +1,6 @@
 """Word vectors on the tales: do words of one kind lie together, and do analogies hold?
 
-    python benchmarks/word_vectors.py [--seeds 5]
+    python -m benchmarks.word_vectors [--seeds 5]
 
 Skip-gram with several seeds beside counted vectors (PPMI and SVD), random vectors and likeness of
 frequency. The settings of skip-gram and of the counted vectors are chosen, each from a grid, on one
@@ -11,19 +11,16 @@ About a quarter of an hour on two idle cores, most of it for the choice.
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 
 import numpy as np
 import torch
 
+from benchmarks.study import Study, command, machine
 from helpers.data import corpora
 from helpers.data.tokenizers import WordTokenizer
 from helpers.data.word_pairs import same_kind_pairs, word_kinds, word_relations
-from helpers.device import processor
 from helpers.inference.word_similarity import analogy_ranks, kind_aucs
 from helpers.learning.training import Training
 from helpers.models.word_vectors import (
@@ -34,7 +31,6 @@ from helpers.models.word_vectors import (
     skip_gram_batches,
 )
 
-RESULTS = Path(__file__).parent / "results" / "word_vectors.json"
 # Every second kind in alphabetical order, so that either half has frequent and rare ones.
 CHOOSE, REPORT = sorted(word_kinds())[::2], sorted(word_kinds())[1::2]
 TESTS = ("any other word", "word of another kind")
@@ -122,9 +118,7 @@ def analogies(vectors: WordVectors) -> dict[str, dict[str, float]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=5)
-    seeds = range(parser.parse_args().seeds)
+    seeds = range(command(__doc__, seeds=5).parse_args().seeds)
     text = corpora.lantern_bay().train.lower()
     tokenizer = WordTokenizer.train(text, min_count=5)
     ids = tokenizer.encode(text)
@@ -184,11 +178,7 @@ def main() -> None:
         for relation in runs[0]:
             top = [np.mean([run[relation][k] for run in runs]) for k in list(runs[0][relation])[1:]]
             print(f"{name:22} {relation:12} " + "   ".join(f"{100 * t:5.1f} %" for t in top))
-    RESULTS.parent.mkdir(exist_ok=True)
-    machine = f"{processor()}, {torch.get_num_threads()} threads, torch {torch.__version__}"
     content = {
-        "script": "benchmarks/word_vectors.py",
-        "machine": machine,
         "seeds": list(seeds),
         "seeds of the choice": list(CHOOSING_SEEDS),
         "kinds": {"chosen on": CHOOSE, "reported": REPORT},
@@ -197,7 +187,8 @@ def main() -> None:
         "auc": auc,
         "analogies": right,
     }
-    RESULTS.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    about = {"machine": machine(f"{torch.get_num_threads()} threads")}
+    Study(__file__, lambda: about).write(**content)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
 """What notebook 04 says over several seeds: centred vectors, mixed senses, window networks.
 
-    python benchmarks/word_vectors_study.py centred 0     the neighbours and analogies of one seed
-    python benchmarks/word_vectors_study.py wider 25 2    settings outside the first study's grid
-    python benchmarks/word_vectors_study.py senses 0      pairs of words under one name
-    python benchmarks/word_vectors_study.py window 0      the window network; also: averaging,
+    python -m benchmarks.word_vectors_study centred 0     the neighbours and analogies of one seed
+    python -m benchmarks.word_vectors_study wider 25 2    settings outside the first study's grid
+    python -m benchmarks.word_vectors_study senses 0      pairs of words under one name
+    python -m benchmarks.word_vectors_study window 0      the window network; also: averaging,
                                                           averaging_wide, eighth, and windows of
                                                           other lengths: window2, window3, window12
-    python benchmarks/word_vectors_study.py averaging 0 0.01   at another learning rate
-    python benchmarks/word_vectors_study.py sharing 20    the factored bigram: D by learning rate
-    python benchmarks/word_vectors_study.py follows 50 0 6000   skip-gram's scores against the
+    python -m benchmarks.word_vectors_study averaging 0 0.01   at another learning rate
+    python -m benchmarks.word_vectors_study sharing 20    the factored bigram: D by learning rate
+    python -m benchmarks.word_vectors_study follows 50 0 6000   skip-gram's scores against the
                                                           counts: D, weight decay, steps
 
 Each call is one training (half a minute to two on one core) and adds its rows to
@@ -19,18 +19,15 @@ benchmarks/results/word_vectors_study.json; rows that are there are not computed
 
 from __future__ import annotations
 
-import argparse
-import json
 import math
 import time
-from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
-from word_vectors import CHOOSE, CHOOSING_SEEDS, REPORT, mean_aucs
 
+from benchmarks.study import Study, command
+from benchmarks.word_vectors import CHOOSE, CHOOSING_SEEDS, REPORT, mean_aucs
 from helpers.data import corpora
 from helpers.data.batching import windows
 from helpers.data.bpe import BPETokenizer
@@ -50,7 +47,7 @@ from helpers.models.word_vectors import (
     skip_gram_batches,
 )
 
-RESULTS = Path(__file__).parent / "results" / "word_vectors_study.json"
+STUDY = Study(__file__)
 CHOSEN = {"d_model": 50, "window": 2}  # by word_vectors.py; nothing skipped, weight decay 0.3
 WIDER = ((25, 2), (50, 3))
 SHARES = (40, 20, 10, 4)  # occurrences of the second word beside 40 of the first
@@ -332,14 +329,6 @@ def by_context(saved: np.ndarray, model: ModifiedKneserNey, n: int, tokens: Tens
     return rows
 
 
-def add(key: str, row: Mapping) -> None:
-    """Write a row into the file of results, which other calls may have changed meanwhile."""
-    content = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    content = {"script": "benchmarks/word_vectors_study.py", **content, key: row}
-    RESULTS.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    print(key, json.dumps(row)[:300], flush=True)
-
-
 FUNCTIONS = {
     "centred": centred,
     "senses": senses,
@@ -355,7 +344,7 @@ def number(text: str) -> int | float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = command(__doc__)
     parser.add_argument("what", choices=["all", *FUNCTIONS, *NETWORKS])
     parser.add_argument("numbers", nargs="*", type=number, help="a seed, or the settings above")
     given = parser.parse_args()
@@ -365,9 +354,10 @@ def main() -> None:
         tasks = [*TASKS, *(("wider", *numbers) for numbers in WIDER)]
     for what, *numbers in tasks:
         key = " ".join(map(str, (what, *numbers)))
-        if RESULTS.exists() and key in json.loads(RESULTS.read_text()):
-            continue
-        add(key, FUNCTIONS[what](*numbers) if what in FUNCTIONS else network(what, *numbers))
+        if key not in STUDY.read():
+            row = FUNCTIONS[what](*numbers) if what in FUNCTIONS else network(what, *numbers)
+            STUDY.write(**{key: row})
+            print(key, str(row)[:300], flush=True)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@ logits (B, T, V); one forward pass scores every position of a text.
 A *predictor* is anything that hands out next-token distributions one step at a time: an n-gram, a
 known source, a hidden Markov model, a recurrent network, a GPT with its cache. One sampler, one
 perplexity and one guessing game serve them all. ``Predictor`` says what it must have. What it may
-have besides is stated after that, and whoever wants to use it asks here: ``is_distribution``,
-``reads_at_once``, ``scores_texts``, ``back``.
+have besides is stated after that, and whoever wants to use it asks here: ``reads_at_once``,
+``scores_texts``, ``back``.
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ class Predictor(Protocol):
         bos: the token that stands before every text. It is always the first one that ``step``
             reads, so the first distribution is the one over first tokens. Where ``bos`` equals V
             it can be read but is never predicted.
-        is_distribution: False where a text is given scores that do not sum to 1 (stupid backoff):
-            those have no cross-entropy. It may be left out and is then True.
     """
 
     vocab_size: int
@@ -70,11 +68,6 @@ class Rewinds(Protocol):
     def back(self, n: int) -> Any | None:
         """The state n tokens earlier, or None where that is no longer known."""
         ...
-
-
-def is_distribution(predictor: Predictor) -> bool:
-    """Whether what it gives to a text is a probability, so that it has a cross-entropy."""
-    return getattr(predictor, "is_distribution", True)
 
 
 def reads_at_once(predictor: Predictor) -> TypeGuard[ReadsAtOnce]:

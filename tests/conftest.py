@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # The kernels that nbval starts inherit all of this. A notebook then reads nothing of a student's
 # own work, and leaves nothing there.
 os.environ[own_work.TESTS] = "1"
-# Every limit in seconds is five times as long: nothing is measured while three tests share two cores.
+# Limits in seconds are five times as long: nothing is measured while three tests share two cores.
 os.environ.setdefault(SPEED, "0.2")
 if os.environ.get(WHOLE) != "1":
     # `helpers.display.widgets.explore` moves every control to the ends of its range, so that a

@@ -7,14 +7,13 @@ import torch
 
 from helpers.contracts import (
     back,
-    is_distribution,
     next_log_probs,
     read_prompt,
     read_tokens,
     reads_at_once,
     scores_texts,
 )
-from helpers.models.ngram import AddK, MaximumLikelihood, StupidBackoff
+from helpers.models.ngram import AddK, MaximumLikelihood
 
 
 def test_the_empty_context_asks_for_the_first_token():
@@ -90,8 +89,7 @@ def test_tokens_of_another_shape_are_refused(kind, read):
 
 
 def test_what_a_predictor_may_offer_is_found():
-    plain, ngram, scores = Bigram(), AddK(2), StupidBackoff(2)
-    assert [is_distribution(one) for one in (plain, ngram, scores)] == [True, True, False]
+    plain, ngram = Bigram(), AddK(2)
     assert [reads_at_once(one) for one in (plain, ReadingBigram(), ngram)] == [False, True, False]
     assert [scores_texts(one) for one in (plain, ReadingBigram(), ngram)] == [False, False, True]
 

@@ -19,10 +19,6 @@ import torch
 from torch import Tensor
 
 COLOURS = 5
-RULE = (
-    "Numbers 0 to 4 open a parenthesis; 9 minus i closes the one that i opened. "
-    "Class 1 is balanced."
-)
 _OPENINGS, _CLOSINGS = "([{<«", ")]}>»"
 
 

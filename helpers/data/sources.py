@@ -3,7 +3,7 @@
 Each source samples tokens, knows its entropy rate (or bounds of it) in nats per token, and is a
 predictor (see ``helpers.contracts``): the best possible one for its own text, so its cross-entropy
 is the floor for every model that learns from that text. Probabilities are kept in float64, on the
-CPU. A probabilistic grammar is such a source too: ``helpers.data.grammars``.
+CPU.
 """
 
 from __future__ import annotations

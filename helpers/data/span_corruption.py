@@ -11,37 +11,9 @@ the limits of transfer learning with a unified text-to-text transformer", sectio
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import torch
 from torch import Tensor
-
-
-def corrupt_spans(
-    tokens: Tensor,
-    sentinels: Sequence[int],
-    generator: torch.Generator,
-    share: float = 0.15,
-    mean_length: float = 3.0,
-) -> tuple[Tensor, Tensor]:
-    """Source and target, ids (S,) and (U,), of a text (N,) of two tokens or more.
-
-    round(N share) tokens, one at least, are cut out in round(that / mean_length) spans. How long
-    they are and where they stand is drawn so that all ways are equally likely in which no two spans
-    touch and the text begins with a token that is kept, as in T5's code.
-
-    Args:
-        tokens: the text.
-        sentinels: ids <0>, <1>, ... that the text does not hold; one more than there are spans.
-        generator: draws the spans.
-        share: of the tokens that are cut out.
-        mean_length: of a span, in tokens.
-
-    Raises:
-        ValueError: a text of one token, that holds a sentinel, or too few sentinels.
-    """
-    spans = _spans(len(tokens), generator, share, mean_length)
-    return cut_spans(tokens, spans, sentinels)
 
 
 def cut_spans(
@@ -87,27 +59,3 @@ def restore_spans(source: Tensor, target: Tensor, sentinels: Sequence[int]) -> T
     for token in source.tolist():
         text += spans.get(token, []) if token in marks else [token]
     return torch.tensor(text, dtype=torch.long)
-
-
-def _spans(
-    length: int, generator: torch.Generator, share: float, mean_length: float
-) -> list[tuple[int, int]]:
-    if length < 2:
-        raise ValueError(f"The text has {length} tokens; expected two or more.")
-    hidden = min(max(1, round(length * share)), length - 1)
-    number = min(max(1, round(hidden / mean_length)), hidden, length - hidden)
-    of_hidden, of_kept = (
-        _composition(total, number, generator) for total in (hidden, length - hidden)
-    )
-    spans, begin = [], 0
-    for kept, cut in zip(of_kept, of_hidden, strict=True):
-        spans.append((begin + kept, begin + kept + cut))
-        begin += kept + cut
-    return spans
-
-
-def _composition(total: int, parts: int, generator: torch.Generator) -> list[int]:
-    """``total`` as a sum of ``parts`` whole numbers of 1 or more, all ways equally likely."""
-    cuts = torch.randperm(total - 1, generator=generator)[: parts - 1].sort().values + 1
-    ends = [0, *cuts.tolist(), total]
-    return [after - first for first, after in pairwise(ends)]

@@ -21,7 +21,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from helpers.data.grammars import uniforms
 from helpers.data.synchronous_grammar import SynchronousGrammar, Tree, phrase
 from helpers.data.translation_lexicon import Lexicon, full_lexicon
 from helpers.data.translation_rules import phrase_rules
@@ -118,7 +117,7 @@ class PhraseGrammar:
         longest = float("inf") if max_length is None else max_length
         if n < 1:
             raise ValueError(f"n is {n}, expected at least one pair.")
-        numbers, pairs, tries = uniforms(generator), [], 0
+        numbers, pairs, tries = _uniforms(generator), [], 0
         while len(pairs) < n:
             pair = _pair(self.grammar.draw(self.depth, numbers))
             if min_length <= len(pair.english) <= longest:
@@ -278,3 +277,9 @@ def _unknown_word(word: str, words: Sequence[str]) -> str:
     near = difflib.get_close_matches(word, words, n=1, cutoff=0.5)
     hint = f"did you mean {near[0]!r}?" if near else f"known are {words[2]!r}, {words[3]!r}, ..."
     return f"The word {word!r} is not among the {len(words)} known words: {hint}"
+
+
+def _uniforms(generator: torch.Generator) -> Iterator[float]:
+    """Endless uniform numbers in [0, 1), taken from the generator in blocks of 4096."""
+    while True:
+        yield from torch.rand(4096, generator=generator, dtype=torch.float64).tolist()

@@ -8,7 +8,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch
 
-from helpers.display.palette import BLUE, GREEN, GREY, THIN, VERMILION
+from helpers.display.palette import BLUE, GREEN, GREY, VERMILION
 
 
 def _box(ax: Axes, x: float, y: float, text: str, colour: str) -> None:
@@ -56,40 +56,6 @@ def unrolled(
             _arrow(ax, (t, 1.26), (t, 1.74))
     _finish(ax, len(inputs), 2.4, title)
     return ax
-
-
-def information_flow(words: Sequence[str], source: int, target: int) -> plt.Figure:
-    """Two drawings side by side: how many steps lie between two words, in two architectures.
-
-    On the left a recurrent network passes its state from word to word; on the right every position
-    looks at every earlier one directly. The path from ``source`` to ``target`` is drawn thick.
-
-    Raises:
-        ValueError: positions that are not 0 <= source < target < the number of words.
-    """
-    if not 0 <= source < target < len(words):
-        raise ValueError(
-            f"source {source} and target {target}; expected 0 <= source < target < {len(words)}."
-        )
-    figure, axes = plt.subplots(1, 2, figsize=(13, 3.6))
-    thick = {"color": VERMILION, "lw": 3.5}
-    for ax in axes:
-        for t, word in enumerate(words):
-            ax.text(t, -0.05, word, ha="center", va="center", fontsize=12)
-            _box(ax, t, 1, f"$h_{{{t + 1}}}$", BLUE)
-    for t in range(len(words)):
-        on_path = source <= t <= target
-        _arrow(axes[0], (t, 0.2), (t, 0.74), **(thick if t == source else {}))
-        if t:
-            style = thick if on_path and t > source else {}
-            _arrow(axes[0], (t - 0.68, 1), (t - 0.34, 1), **style)
-        for earlier in range(t + 1):
-            style = thick if (earlier, t) == (source, target) else {"color": THIN, "lw": 0.8}
-            _arrow(axes[1], (earlier, 0.2), (t, 0.74), **style)
-    steps = target - source + 1
-    _finish(axes[0], len(words), 1.4, f"recurrence: {steps} steps, one after another")
-    _finish(axes[1], len(words), 1.4, "attention: 1 step, all positions at once")
-    return figure
 
 
 def _finish(ax: Axes, steps: int, top: float, title: str) -> None:

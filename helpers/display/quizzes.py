@@ -51,7 +51,7 @@ class ChoiceQuiz:
                 f"The right answer {list(self.correct)} must be among the options {options}."
             )
         if not self.several and len(set(self.correct)) != 1:
-            raise ValueError("Only choices() may have several right options.")
+            raise ValueError("Only a quiz with several=True may have several right options.")
         given = {option for option, reason in self.reasons.items() if reason.strip()}
         missing = [o for o in options if o not in self.correct and o not in given]
         if missing:
@@ -171,53 +171,6 @@ class NumberQuiz:
     def _near(self, value: float, other: float) -> bool:
         # The smallest slack above rounding: 0.1 + 0.2 counts as 0.3 at tolerance 0.
         return abs(value - other) <= self.tolerance + 1e-9 * max(1.0, abs(other))
-
-
-def choice(question: str, options: Sequence[str], correct: str, reasons: Mapping[str, str]) -> None:
-    """Show a question with one right option; a click on its letter answers it.
-
-    Example::
-
-        choice("What is the perplexity of uniform digits?", ["10", "3.32"], correct="10",
-               reasons={"3.32": "That is the entropy in bits; perplexity is 2 to the entropy."})
-
-    Raises:
-        ValueError: if a wrong option has no reason, or ``correct`` is not an option.
-    """
-    _show_choice(ChoiceQuiz(question, options, [correct], reasons))
-
-
-def choices(
-    question: str, options: Sequence[str], correct: Sequence[str], reasons: Mapping[str, str]
-) -> None:
-    """Show a question with several right options: mark them, then press Check.
-
-    Raises:
-        ValueError: if a wrong option has no reason, or one of ``correct`` is not an option.
-    """
-    _show_choice(ChoiceQuiz(question, options, correct, reasons, several=True))
-
-
-def number(
-    question: str,
-    answer: float,
-    tolerance: float,
-    reasons: Mapping[float, str] | None = None,
-    *,
-    hint: str = "",
-    unit: str = "",
-    because: str = "",
-) -> None:
-    """Show a question whose answer is a number: type it, then press Check or Enter.
-
-    Example::
-
-        number("Entropy of a fair coin?", 1, 0.01, {0.693: "That is in nats."}, unit="bits")
-
-    Raises:
-        ValueError: if there is neither a reason nor a hint, or a wrong number counts as right.
-    """
-    _show_number(NumberQuiz(question, answer, tolerance, reasons or {}, hint, unit, because))
 
 
 def show_quiz(quiz: ChoiceQuiz | NumberQuiz) -> None:

@@ -38,26 +38,6 @@ def hard_alignment(weights: Tensor, words: Tensor | None = None) -> Tensor:
     return links & words[..., None]
 
 
-def share_on_truth(weights: Tensor, truth: Tensor) -> float:
-    """The share of target words whose largest weight lies on a source word truly aligned to them.
-
-    Target words without a true link are left out, because there is no right place to look at.
-
-    Args:
-        weights: attention weights (..., T, S).
-        truth: the true alignment (..., T, S) bool.
-
-    Raises:
-        ValueError: shapes that do not fit, or a truth without any link.
-    """
-    _check(truth, weights.shape, "truth")
-    linked = truth.any(-1)
-    if not linked.any():
-        raise ValueError("The true alignment holds no link: there is nothing to measure.")
-    hits = (hard_alignment(weights) & truth).any(-1)
-    return float(hits[linked].double().mean())
-
-
 def alignment_error_rate(found: Tensor, sure: Tensor, possible: Tensor | None = None) -> float:
     """AER = 1 - (|A & S| + |A & P|) / (|A| + |S|) of found links A, sure S and possible P.
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from helpers.contracts import Predictor, is_distribution, scores_texts
+from helpers.contracts import Predictor, scores_texts
 from helpers.evaluating import evaluating
 
 
@@ -71,11 +71,6 @@ def log_probs(predictor: Predictor, tokens: Tensor) -> Tensor:
 
     A model's own ``log_probs`` is used where it has one (an n-gram scores a text at once).
     """
-    if not is_distribution(predictor):
-        raise ValueError(
-            f"{type(predictor).__name__} gives scores that do not sum to 1, so it has no "
-            "cross-entropy and no perplexity."
-        )
     tokens = torch.as_tensor(tokens, dtype=torch.long).flatten()
     if not len(tokens):
         raise ValueError("There is no token to score: the text is empty.")

@@ -1,4 +1,4 @@
-"""Searching for the likeliest text of a predictor: token by token, or with a beam.
+"""Searching for the likeliest text of a predictor with a beam.
 
 For one good text that ends with a stop token: a translation, an answer.
 """
@@ -14,49 +14,6 @@ from helpers.contracts import Predictor, read_prompt
 from helpers.inference.prompts import Tokens, check_stop, prompt_rows
 
 
-def greedy(
-    predictor: Predictor,
-    stop: int | None,
-    max_length: int,
-    batch_size: int = 1,
-    prompt: Tokens = (),
-) -> list[Tensor]:
-    """Take the likeliest token at every step, until ``stop``: fast, and often good enough.
-
-    A choice is never taken back, so the text need not be the likeliest one: a good first token may
-    lead to poor ones. ``beam_search`` looks further, at ``width`` times the cost.
-
-    Args:
-        predictor: of a language model, or of a translator that was given its source.
-        stop: the token that ends a text; None if none does.
-        max_length: steps after which a text is cut, even if it has not stopped.
-        batch_size: B, the number of texts; they differ where the predictor's sources do.
-        prompt: (P,) tokens that every text goes on from.
-
-    Returns:
-        B tensors of token ids, each without the prompt and ``stop``. Ties go to the lower id.
-
-    Raises:
-        ValueError: ``stop`` or the prompt outside the vocabulary, or no step or no text to make.
-    """
-    _check_search(predictor, stop, max_length)
-    if batch_size < 1:
-        raise ValueError(f"batch_size is {batch_size}; expected one text or more.")
-    never = -1  # an id that no token has
-    stop = never if stop is None else stop
-    state = predictor.start(batch_size)
-    read = _with_bos(prompt, predictor).expand(batch_size, -1)  # (B, 1 + P)
-    columns, running = [], torch.ones(batch_size, dtype=torch.bool)
-    while len(columns) < max_length and running.any():
-        log_p, state = read_prompt(predictor, read, state)  # (B, V)
-        columns.append(log_p.argmax(-1).masked_fill(~running, stop))
-        running = running & (columns[-1] != stop)
-        read = columns[-1][:, None]
-    rows = torch.stack(columns, 1)
-    lengths = (rows != stop).sum(1).tolist()
-    return [row[:length] for row, length in zip(rows, lengths, strict=True)]
-
-
 def beam_search(
     predictor: Predictor,
     width: int,
@@ -67,15 +24,16 @@ def beam_search(
 ) -> list[tuple[Tensor, float]]:
     """Search for the likeliest text: at every step, the ``width`` best beginnings go on.
 
-    Width 1 is ``greedy``; a beam that holds every beginning is exhaustive search. Between the two
-    nothing is promised: the likeliest text may lie outside the beam, and a wider beam may even
-    find a worse one. The cost grows as ``width``. Two warnings: each token lowers a text's
-    probability, so the likeliest text tends to be short, and the more exact the search, the
-    shorter (Koehn and Knowles 2017; Stahlberg and Byrne 2019); and what is likeliest is not what is
-    most like human text, so open-ended text is better sampled.
+    Width 1 is greedy search, which takes the likeliest token and never takes a choice back; a beam
+    that holds every beginning is exhaustive search. Between the two nothing is promised: the
+    likeliest text may lie outside the beam, and a wider beam may even find a worse one. The cost
+    grows as ``width``. Two warnings: each token lowers a text's probability, so the likeliest text
+    tends to be short, and the more exact the search, the shorter (Koehn and Knowles 2017; Stahlberg
+    and Byrne 2019); and what is likeliest is not what is most like human text, so open-ended text
+    is better sampled.
 
     Args:
-        predictor: as for ``greedy``; one text, since every beginning keeps a state of its own.
+        predictor: of a language model, or of a translator that was given its source.
         width: beginnings kept, and texts returned at most.
         stop: the token that ends a text; None if none does.
         max_length: steps after which a text is cut, even if it has not stopped.
@@ -91,9 +49,13 @@ def beam_search(
         texts are left out.
 
     Raises:
-        ValueError: a width below 1, a negative penalty, or what ``greedy`` raises.
+        ValueError: a width below 1, a negative penalty, no step to make, or ``stop`` or the prompt
+            outside the vocabulary.
     """
-    _check_search(predictor, stop, max_length)
+    if stop is not None:
+        check_stop(predictor, stop)
+    if max_length < 1:
+        raise ValueError(f"max_length is {max_length}; expected one step or more.")
     if width < 1 or length_penalty < 0:
         raise ValueError(
             f"width is {width} and length_penalty {length_penalty}; expected a width of 1 or more "
@@ -136,10 +98,3 @@ def _with_bos(prompt: Tokens, predictor: Predictor) -> Tensor:
     """What is read before the first new token, (1, 1 + P)."""
     row = prompt_rows(prompt, 1, predictor)[0]
     return torch.cat([torch.tensor([predictor.bos]), row])[None]
-
-
-def _check_search(predictor: Predictor, stop: int | None, max_length: int) -> None:
-    if stop is not None:
-        check_stop(predictor, stop)
-    if max_length < 1:
-        raise ValueError(f"max_length is {max_length}; expected one step or more.")

@@ -40,29 +40,6 @@ class SpeculativeText:
     rounds: tuple[tuple[int, int], ...]
     drafted: tuple[tuple[int, ...], ...]
 
-    @property
-    def target_passes(self) -> int:
-        """How often the target scored drafts: one pass per token would be plain sampling."""
-        return len(self.rounds)
-
-    @property
-    def proposed(self) -> int:
-        """Tokens drafted."""
-        return sum(proposed for proposed, _ in self.rounds)
-
-    @property
-    def accepted(self) -> int:
-        """Drafted tokens that were kept."""
-        return sum(accepted for _, accepted in self.rounds)
-
-    @property
-    def judged(self) -> int:
-        """Drafted tokens that were kept or refused; those after a refusal are never looked at.
-
-        ``accepted / judged`` estimates the acceptance rate alpha, ``accepted / proposed`` does not.
-        """
-        return sum(min(accepted + 1, proposed) for proposed, accepted in self.rounds)
-
 
 def speculative_sample(
     target: Predictor,

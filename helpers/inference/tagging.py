@@ -6,7 +6,7 @@ Marcus (1995), "Text chunking using transformation-based learning".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -16,23 +16,6 @@ class Entity(NamedTuple):
     first: int
     after: int
     kind: str
-
-
-def tags_of(entities: Iterable[Entity], length: int) -> list[str]:
-    """The BIO tags of a text of ``length`` tokens.
-
-    Raises:
-        ValueError: entities that overlap, are empty or leave the text.
-    """
-    tags = ["O"] * length
-    for first, after, kind in entities:
-        if not 0 <= first < after <= length or set(tags[first:after]) != {"O"}:
-            raise ValueError(
-                f"The entity from {first} to {after} of a text of {length} tokens is empty, leaves "
-                "it or overlaps another one."
-            )
-        tags[first:after] = [f"B-{kind}", *[f"I-{kind}"] * (after - first - 1)]
-    return tags
 
 
 def entities_of(tags: Sequence[str]) -> list[Entity]:

@@ -34,6 +34,8 @@ FORMAT = 1
 _Model = TypeVar("_Model", GPT, MaskedLM)
 _WEIGHTS, _CONFIG = "model.safetensors", "config.json"
 _OPTIMIZERS, _STATE, _MANIFEST = "optimizers.safetensors", "state.json", "manifest.json"
+# Settings that GPTConfig once had, with the values that stood for "without": in older folders.
+_FORMER = {"last_tokens": 1, "ngrams": 1, "ngram_rows": 2**16, "ngram_dropout": 0.0}
 _KEPT = 2  # checkpoints: should the newest turn out damaged, the one before it is there
 
 
@@ -358,6 +360,7 @@ def _build(description: dict[str, Any], path: Path) -> GPT | MaskedLM:
     config, encoder = description.get("config"), description.get("encoder")
     if not isinstance(config, dict):
         raise CheckpointError(f'{path} holds no "config": it is not that of a model folder.')
+    config = {key: value for key, value in config.items() if (key, value) not in _FORMER.items()}
     unknown = sorted(set(config) - {field.name for field in fields(GPTConfig)})
     if unknown:
         raise CheckpointError(

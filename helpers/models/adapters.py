@@ -81,13 +81,6 @@ class LoRALinear(nn.Module):
             self.base.weight += self.update()
             self.merged = True
 
-    @torch.no_grad()
-    def unmerge(self) -> None:
-        """Take the update out of W_0 again, up to rounding."""
-        if self.merged:
-            self.base.weight -= self.update()
-            self.merged = False
-
 
 class Adapter(nn.Module):
     """A narrow layer with a residual connection: y = x + W_2 f(W_1 x + b_1) + b_2.

@@ -60,37 +60,6 @@ def norm_parameters(d_model: int, *, bias: bool = True) -> int:
     return d_model + bias * d_model
 
 
-def block_parameters(attention: int, feed_forward: int, norm: int) -> int:
-    """Parameters of a block, pre-norm or post-norm, from those of its parts: it has two norms.
-
-    For the usual sub-layers, 4 D^2 and 8 D^2, that is about 12 D^2.
-    """
-    return attention + feed_forward + 2 * norm
-
-
-def gpt_parameters(config: GPTConfig) -> int:
-    """Parameters of ``GPT``: n V D embeddings, what positions learn, L blocks, the final norm.
-
-    With QK-norm every layer has two norms of width K more. A tied output adds nothing. Tables of
-    hashed n-grams have ``ngram_rows`` D each.
-    """
-    D, V, L = config.d_model, config.vocab_size, config.n_layers
-    norm_bias = config.bias and config.norm == "layer"
-    attention = attention_parameters(
-        D, config.n_heads, n_kv_heads=config.n_kv_heads, bias=config.bias
-    )
-    if config.qk_norm:
-        attention += 2 * norm_parameters(D // config.n_heads, bias=norm_bias)
-    gated = config.activation == "swiglu"
-    count = gated_feed_forward_parameters if gated else feed_forward_parameters
-    norm = norm_parameters(D, bias=norm_bias)
-    block = block_parameters(attention, count(D, config.d_hidden, bias=config.bias), norm)
-    learned = config.max_length if config.positions == "learned" else 0
-    tables = config.last_tokens + (not config.tied)
-    rows = tables * V + learned + (config.ngrams - 1) * config.ngram_rows
-    return rows * D + L * block + norm
-
-
 def attention_flops(
     d_model: int,
     n_heads: int,

@@ -106,8 +106,7 @@ class Encoder(nn.Module):
         """An encoder of the parts of a ``GPT``: the same blocks, only that nobody hides the future.
 
         Weights begin as the GPT's do; tokens and segments have embeddings of deviation 1.
-        ``max_length`` bounds learned positions only; ``tied`` and what the input adds besides
-        positions (``last_tokens``, ``ngrams``) say nothing here.
+        ``max_length`` bounds learned positions only; ``tied`` says nothing here.
         """
         D, learned = config.d_model, config.positions == "learned"
         positions = LearnedPositions(config.max_length, D) if learned else None

@@ -67,21 +67,6 @@ class DecoderBlock(nn.Module):
         return self.cross_attention.weights(self.cross_norm(x), memory, mask=memory_mask)
 
 
-class PostNormDecoderBlock(DecoderBlock):
-    """The decoder block of the first transformer: norm(x + f(x)) three times."""
-
-    def forward(self, x: Tensor, memory: Tensor, memory_mask: Tensor | None = None) -> Tensor:
-        """x (B, T, D), memory (B, S, D) -> (B, T, D); memory_mask as in ``MultiHeadAttention``."""
-        x = self.attention_norm(x + self.dropout(self.attention(x, causal=True)))
-        x = self.cross_norm(x + self.dropout(self.cross_attention(x, memory, mask=memory_mask)))
-        return self.feed_forward_norm(x + self.dropout(self.feed_forward(x)))
-
-    def weights(self, x: Tensor, memory: Tensor, memory_mask: Tensor | None = None) -> Tensor:
-        """The cross-attention weights (B, H, T, S) that ``forward`` uses for the same arguments."""
-        x = self.attention_norm(x + self.dropout(self.attention(x, causal=True)))
-        return self.cross_attention.weights(x, memory, mask=memory_mask)
-
-
 class TargetState(NamedTuple):
     """What a decoder has read of its targets so far: their ids (B, t)."""
 
@@ -106,13 +91,13 @@ class EncoderDecoder(nn.Module):
     """An encoder, L decoder blocks, a final norm and the output.
 
     Used like ``helpers.models.seq2seq.Seq2Seq``: ``model(source, target_in)`` gives logits,
-    ``Seq2SeqPredictor(model, source)`` writes. ``bos`` stands before every target.
+    ``encode`` and ``read`` write. ``bos`` stands before every target.
 
     Args:
         encoder: reads the source; its states are D wide.
         embedding: of the target, with its positions.
         blocks: of the decoder.
-        norm: of width D, after the last block; None after blocks that end in a norm.
+        norm: of width D, after the last block.
         bos: the id that stands before every target.
     """
 
@@ -121,12 +106,12 @@ class EncoderDecoder(nn.Module):
         encoder: Encoder,
         embedding: InputEmbedding,
         blocks: list[DecoderBlock],
-        norm: nn.Module | None = None,
+        norm: nn.Module,
         bos: int = 1,
     ) -> None:
         super().__init__()
         self.encoder, self.embedding, self.blocks = encoder, embedding, nn.ModuleList(blocks)
-        self.norm, self.bos, self.vocab_size = norm or nn.Identity(), bos, embedding.vocab_size
+        self.norm, self.bos, self.vocab_size = norm, bos, embedding.vocab_size
 
     @classmethod
     def build(

@@ -19,7 +19,6 @@ from helpers.models.attention import MultiHeadAttention
 from helpers.models.blocks import FeedForward, GatedFeedForward, PreNormBlock, RMSNorm
 from helpers.models.input_embedding import InputEmbedding
 from helpers.models.kv_cache import KVCache
-from helpers.models.ngram_embedding import HashedNGrams
 from helpers.models.positions import LearnedPositions, RotaryPositions
 from helpers.models.stack import TransformerStack
 
@@ -67,11 +66,6 @@ class GPTConfig:
         zero_start: whether what writes into the residual stream begins at zero.
         dropout: share set to zero in training, of embeddings, attention weights and sub-layers'
             outputs.
-        last_tokens: n, how many of the last tokens have an embedding in x_t.
-        ngrams: the longest n-gram with a vector in x_t, see ``HashedNGrams``; 1 for none.
-        ngram_rows: of each of its tables.
-        ngram_dropout: share of the n-grams left out in training. Where a text is read more than
-            once, long n-grams that occur once give their next token away.
 
     Raises:
         ValueError: a setting out of range.
@@ -92,10 +86,6 @@ class GPTConfig:
     tied: bool = True
     zero_start: bool = False
     dropout: float = 0.0
-    last_tokens: int = 1
-    ngrams: int = 1
-    ngram_rows: int = 2**16
-    ngram_dropout: float = 0.0
 
     @classmethod
     def gpt2(cls, vocab_size: int, **settings) -> GPTConfig:
@@ -125,8 +115,7 @@ class GPTConfig:
         return cls(vocab_size, **{**parts, **settings})
 
     def __post_init__(self) -> None:
-        sizes = ("vocab_size", "max_length", "n_layers", "n_heads", "d_model", "last_tokens")
-        sizes += ("ngrams", "ngram_rows")
+        sizes = ("vocab_size", "max_length", "n_layers", "n_heads", "d_model")
         given = [name for name in ("n_kv_heads", "d_hidden") if getattr(self, name) is not None]
         for name in (*sizes, *given):
             value = getattr(self, name)
@@ -137,11 +126,8 @@ class GPTConfig:
                 raise ValueError(
                     f"{name} is {getattr(self, name)!r}; expected one of {', '.join(known)}."
                 )
-        for name in ("dropout", "ngram_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ValueError(
-                    f"{name} is {getattr(self, name)}; expected a share from 0 to below 1."
-                )
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout is {self.dropout}; expected a share from 0 to below 1.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,8 +163,7 @@ class GPT(TransformerStack):
     x_t = E[token_t] + P_t,   x <- block_L(... block_1(x)),   logits = E norm(x)
 
     with P = 0 for rotary positions, which act inside the attention, and with a matrix of its own as
-    the output if the model is not tied. With ``last_tokens`` or ``ngrams`` above 1 more is added to
-    x_t: see ``InputEmbedding``.
+    the output if the model is not tied.
 
     A neural language model in the course's sense: tokens (B, T) -> logits (B, T, V). Nothing stands
     for "before the text": every text begins with a token that all of them begin with, such as a
@@ -248,12 +233,9 @@ class GPT(TransformerStack):
 
 def _embedding(config: GPTConfig) -> InputEmbedding:
     V, D, learned = config.vocab_size, config.d_model, config.positions == "learned"
-    tables = config.ngrams, config.ngram_rows, config.ngram_dropout
     return InputEmbedding(
         V,
         D,
-        last_tokens=config.last_tokens,
-        ngrams=HashedNGrams(V, D, *tables) if config.ngrams > 1 else None,
         positions=LearnedPositions(config.max_length, D) if learned else None,
         dropout=config.dropout,
     )

@@ -116,23 +116,6 @@ class NGramCounts:
             previous = row
         return grams, contexts
 
-    def unseen_share(self, tokens: Tensor) -> list[float]:
-        """For k = 1..n the share of the text's k-grams that were never counted.
-
-        A k-gram begins with the start mark at the earliest, so the first tokens of a sentence have
-        no long ones.
-        """
-        stream = self._stream(tokens)
-        place = np.arange(len(stream))
-        before = place - np.maximum.accumulate(np.where(stream == self.bos, place, 0))
-        room = before[stream != self.bos]  # tokens before, the start mark included
-        shares = []
-        for k, row in enumerate(self.rows(tokens)[0], 1):
-            seen = looked_up(self.tables[k - 1].count, row, 0) > 0
-            there = room >= k - 1
-            shares.append(float(1 - seen[there].mean()) if there.any() else float("nan"))
-        return shares
-
     @property
     def sizes(self) -> list[int]:
         """For k = 1..n the number of different k-grams seen."""

@@ -56,17 +56,6 @@ class KVCache:
         layers = [LayerCache(memory, layer, self.length) for layer in range(self.n_layers)]
         return self._state(memory, end, self.batch_size), layers
 
-    def entries(self, layer: int) -> tuple[Tensor, Tensor]:
-        """The keys and the values of a layer, (B, G, length, K) each, to look at, not to change.
-
-        Raises:
-            ValueError: nothing has been read yet.
-        """
-        if self.length == 0:
-            raise ValueError("The cache is empty: read one token or more first.")
-        keys, values = self._memory.layers[layer]
-        return keys[:, :, : self.length], values[:, :, : self.length]
-
     def rows(self, index: Sequence[int] | Tensor) -> KVCache:
         """The state of some texts of the batch, in the order of ``index``, repeated if it says so.
 

@@ -1,8 +1,8 @@
-"""n-gram language models: maximum likelihood, add-k, Jelinek-Mercer, stupid backoff, Kneser-Ney.
+"""n-gram language models: maximum likelihood, add-k, Jelinek-Mercer, Kneser-Ney.
 
 ``n`` is the length of the gram: an n-gram model looks at n-1 tokens (a Markov model of order n-1).
 
-Every smoothing method here but stupid backoff has the same recursive form (Chen and Goodman 1999),
+Every smoothing method here has the same recursive form (Chen and Goodman 1999),
 
     p_k(w | context of k-1) = alpha_k(context, w) + gamma_k(context) * p_{k-1}(w | shorter context)
 
@@ -35,8 +35,6 @@ class NGram:
         n: length of the gram.
         end: the token that closes a sentence, if there is one.
     """
-
-    is_distribution = True  # False for scores that do not sum to 1: those have no perplexity
 
     def __init__(self, n: int, end: int | None = None) -> None:
         self.n, self.end = n, end
@@ -82,11 +80,8 @@ class NGram:
             grams, contexts, self.alpha, self.gamma, strict=False
         ):
             keep = looked_up(gamma, context, np.nan)
-            p.append(self._combine(looked_up(alpha, row, 0.0), keep, p[-1]))
+            p.append(_combined(looked_up(alpha, row, 0.0), keep, p[-1]))
         return p
-
-    def _combine(self, alpha: Floats, gamma: Floats, lower: Floats) -> Floats:
-        return np.where(np.isnan(gamma), lower, alpha + gamma * lower)
 
     def start(self, batch_size: int) -> Ints:
         """The state before anything is read."""
@@ -116,7 +111,7 @@ class NGram:
             rows = slice(table.start[context], table.start[context + 1])
             alpha = np.zeros(V)
             alpha[table.word[rows]] = self.alpha[k][rows]
-            p = self._combine(alpha, self.gamma[k][context], p)
+            p = _combined(alpha, self.gamma[k][context], p)
         return p
 
 
@@ -196,30 +191,6 @@ class JelinekMercer(NGram):
         return self
 
 
-class StupidBackoff(NGram):
-    """Relative frequency where the gram was seen, else 0.4 times the shorter context's score.
-
-    Brants et al. (2007). A context missing from the table costs the factor too, also where a text
-    is younger than the context. Scores do not sum to 1: this is not a distribution and has no
-    perplexity. ``step``, used for sampling, gives the scores divided by their sum.
-    """
-
-    is_distribution = False
-    factor = 0.4
-
-    def _level(self, k: int) -> tuple[Floats, Floats]:
-        table = self.counts.tables[k - 1]
-        total = self._sums(k, table.count)
-        return table.count / total[table.context], np.full(len(total), self.factor)
-
-    def _combine(self, alpha: Floats, gamma: Floats, lower: Floats) -> Floats:
-        return np.where(alpha > 0, alpha, self.factor * lower)
-
-    def _distribution(self, contexts: Ints) -> Floats:
-        scores = super()._distribution(contexts)
-        return scores / scores.sum()
-
-
 class KneserNey(NGram):
     """Interpolated Kneser-Ney: absolute discounting over continuation counts.
 
@@ -283,3 +254,8 @@ class ModifiedKneserNey(KneserNey):
         if min(discounts[1:]) <= 0:  # counts unlike those of text: nothing would be left to unseen
             return super()._discounts(k, count)
         return np.minimum(discounts, [0, 1, 2, 3])
+
+
+def _combined(alpha: Floats, gamma: Floats, lower: Floats) -> Floats:
+    """alpha + gamma p_{k-1}; p_{k-1} as it is where the context was never seen."""
+    return np.where(np.isnan(gamma), lower, alpha + gamma * lower)

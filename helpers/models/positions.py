@@ -1,4 +1,4 @@
-"""What tells a transformer the order of its tokens: absolute and relative positions.
+"""What tells a transformer the order of its tokens: sinusoids, RoPE (rotary positions), ALiBi.
 
 Attention alone looks at a set. *Absolute* positions are added to the embeddings, once, before the
 first block: ``SinusoidalPositions`` or ``LearnedPositions``. *Relative* ones act inside every

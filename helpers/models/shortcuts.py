@@ -119,23 +119,6 @@ def bigram_accuracy(train: LabelledSequences, test: LabelledSequences) -> float:
     return float((((features(_counts(test)) @ weights) > 0) == (test.labels == 1)).double().mean())
 
 
-def shortcut_accuracies(labelled: LabelledSequences) -> dict[str, float]:
-    """The accuracy of every shortcut: fixed rules on the whole set, fitted ones on its second half.
-
-    The fitted ones learn from the first half.
-    """
-    balanced = labelled.labels == 1
-    result = {
-        name: float((rule(labelled.tokens, labelled.colours) == balanced).double().mean())
-        for name, rule in SHORTCUTS.items()
-    }
-    half = len(labelled) // 2
-    train, test = labelled.take(slice(half)), labelled.take(slice(half, None))
-    result["length"] = length_accuracy(train, test)
-    result["logistic regression on pairs"] = bigram_accuracy(train, test)
-    return result
-
-
 def _counts(labelled: LabelledSequences) -> Tensor:
     """(N, (2c)^2 + 2): pairs of neighbours, length, depth."""
     tokens, size = labelled.tokens, 2 * labelled.colours

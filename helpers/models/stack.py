@@ -17,7 +17,7 @@ class TransformerStack(nn.Module):
 
     x = embedding(tokens),   x <- block_L(... block_1(x)),   logits = W norm(x)
 
-    with W = E_0, the tokens' embeddings, where the output has no matrix of its own (Press and Wolf
+    with W = E, the tokens' embeddings, where the output has no matrix of its own (Press and Wolf
     2017). A neural language model in the course's sense: tokens (B, T) -> logits (B, T, V).
 
     Args:

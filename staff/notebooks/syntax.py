@@ -49,7 +49,7 @@ def _surely_called(node: ast.AST) -> Iterator[ast.Call]:
 def _called(call: ast.Call) -> str:
     """The last name of what is called: ``print``, or ``backward`` of ``loss.backward``.
 
-    All of ``quizzes.choice``, ``quizzes.number`` are plain ``quizzes``.
+    Whatever is called of the module ``quizzes`` is plain ``quizzes``.
     """
     function = call.func
     if isinstance(function, ast.Attribute):

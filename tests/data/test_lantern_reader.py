@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 import re
 from collections import Counter
 
@@ -305,9 +304,9 @@ def test_the_filtered_stories_hide_their_labels_from_naive_bayes():
 
 
 def test_card_and_benchmark_tell_how_far_the_statements_give_themselves_away(stories):
-    result = json.loads(study.RESULTS.read_text(encoding="utf-8"))
+    result = study.STUDY.read()
     texts = "\n".join(study.statements(stories)[0])
-    # Statements were reworded: run `python benchmarks/lantern_reader.py --choose`.
+    # Statements were reworded: run `python -m benchmarks.lantern_reader --choose`.
     assert result["sha256 of the statements"] == hashlib.sha256(texts.encode()).hexdigest()
     assert result["stories"] == {"test part": 408, "`inference_test`": len(chosen_for_inference())}
     for name, row in result["right"].items():
@@ -322,7 +321,7 @@ def test_card_and_benchmark_tell_how_far_the_statements_give_themselves_away(sto
 
 
 def test_naive_bayes_is_measured_again(stories):
-    row = json.loads(study.RESULTS.read_text(encoding="utf-8"))["right"]
+    row = study.STUDY.read()["right"]
     row = row["naive Bayes, words and pairs"]
     for group, (first, last) in list(study.GROUPS.items())[:3]:  # without all books, for speed
         some = [story for story in stories if first <= int(story.book) <= last]

@@ -45,7 +45,8 @@ def outputs():
         "stopped": "for record in live.watch(records(9)):\n    if record.step == 5: break",
         "explore": "n = widgets.slider(3, 1, 6)\n"
         "widgets.explore(lambda n: print(n), description='Turn n.', n=n)",
-        "quiz": "quizzes.choice('Two?', ['2', '3'], '2', {'3': 'Too many.'})",
+        "quiz": "quizzes.show_quiz("
+        "quizzes.ChoiceQuiz('Two?', ['2', '3'], ['2'], {'3': 'Too many.'}))",
     }
     made = notebook(*cells.values())
     NotebookClient(made, timeout=60, kernel_name="python3").execute()

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers.inference.alignment import alignment_error_rate, hard_alignment, share_on_truth
+from helpers.inference.alignment import alignment_error_rate, hard_alignment
 
 WEIGHTS = torch.tensor(
     [  # two sentences of three target and four source words
@@ -31,13 +31,6 @@ def test_each_word_is_linked_to_its_largest_weight():
     words = torch.tensor([[True, False, True], [True, True, False]])
     expected[0, 1] = expected[1, 2] = False
     assert torch.equal(hard_alignment(WEIGHTS, words), expected)
-
-
-def test_the_share_leaves_out_words_without_a_link():
-    truth = torch.stack([links((0, 1), (1, 1), (1, 0)), links((0, 1), (1, 0))])
-    assert share_on_truth(WEIGHTS, truth) == 2 / 4
-    assert share_on_truth(WEIGHTS[0], truth[0]) == 1
-    assert share_on_truth(WEIGHTS[1], truth[1]) == 0
 
 
 def test_error_rate_of_a_worked_example():
@@ -74,8 +67,6 @@ def test_error_rate_equals_the_formula_with_sets(a, s, p):
 def test_what_does_not_fit_is_refused():
     truth = links((0, 0))
     for call in (
-        lambda: share_on_truth(WEIGHTS, truth),
-        lambda: share_on_truth(WEIGHTS[0], truth.float()),
         lambda: alignment_error_rate(truth, truth[:2]),
         lambda: alignment_error_rate(truth.long(), truth),
         lambda: alignment_error_rate(truth, truth, truth[0]),
@@ -83,5 +74,3 @@ def test_what_does_not_fit_is_refused():
     ):
         with pytest.raises(ValueError, match="expected bool"):
             call()
-    with pytest.raises(ValueError, match="holds no link"):
-        share_on_truth(WEIGHTS[0], links())

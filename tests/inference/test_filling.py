@@ -1,4 +1,4 @@
-"""Filled gaps and pseudo-likelihoods, against a model whose answers are known."""
+"""Filled gaps, against a model whose answers are known."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from torch.testing import assert_close
 
 from helpers.data.masking import IGNORED, masked_loss
 from helpers.data.sources import HiddenMarkovSource
-from helpers.inference.filling import fill_masks, pseudo_log_likelihood
+from helpers.inference.filling import fill_masks
 
 MASK = 3
 SOURCE = HiddenMarkovSource([[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
 
 
 class Exact(nn.Module):
-    """The source itself as a model of gaps; counts the rows that it read."""
+    """The source itself as a model of gaps."""
 
     def __init__(self):
         super().__init__()
-        self.none, self.rows = nn.Parameter(torch.zeros(1)), 0
+        self.none = nn.Parameter(torch.zeros(1))
 
     def forward(self, tokens):
-        self.rows += len(tokens)
         return SOURCE.fill(tokens, tokens != MASK).float()
 
 
@@ -37,16 +36,6 @@ def test_gaps_are_filled_with_the_models_distribution():
     assert_close(log_p, wanted.float())
     with pytest.raises(ValueError, match="0 gaps"):
         fill_masks(Exact(), text[:2], MASK)
-
-
-@pytest.mark.parametrize("batch_size", [1, 4, 64])
-def test_the_pseudo_likelihood_hides_one_token_at_a_time(batch_size):
-    text, model = torch.tensor([0, 2, 1, 1, 2, 0]), Exact()
-    found = pseudo_log_likelihood(model, text, MASK, skipped=(2,), batch_size=batch_size)
-    every = SOURCE.fill(text[None], torch.ones(1, 6, dtype=torch.bool))[0]
-    wanted = every[torch.arange(6), text].float() * (text != 2)
-    assert_close(found, wanted)
-    assert model.rows == 4
 
 
 def test_the_loss_is_the_mean_over_chosen_tokens():

@@ -19,7 +19,7 @@ SHAPES = {
     "gpt2, QK-norm": GPTConfig.gpt2(V, qk_norm=True, **SIZES),
     "modern": GPTConfig.modern(V, **SIZES),
     "shared heads, SwiGLU": GPTConfig.modern(V, n_kv_heads=2, activation="swiglu", **SIZES),
-    "n-grams": GPTConfig.modern(V, last_tokens=2, ngrams=3, ngram_rows=32, tied=True, **SIZES),
+    "modern, tied": GPTConfig.modern(V, tied=True, **SIZES),
 }
 
 

@@ -1,4 +1,4 @@
-"""Greedy and beam search are held against the list of all texts, each with its probability."""
+"""Beam search is held against the list of all texts, each with its probability."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from helpers.contracts import next_log_probs
-from helpers.inference.search import beam_search, greedy
+from helpers.inference.search import beam_search
 from helpers.models.ngram import AddK, MaximumLikelihood
-from tests.inference.small_predictors import STOP, Sources, network
+from tests.inference.small_predictors import STOP, network
 
 LENGTH = 4
 
@@ -84,7 +84,7 @@ def test_a_narrow_beam_is_the_search_by_definition(width):
         assert [log_p for _, log_p in found] == pytest.approx([log_p for log_p, _ in wanted])
 
 
-def test_width_one_is_greedy_and_both_follow_the_likeliest_token():
+def test_width_one_is_greedy_and_follows_the_likeliest_token():
     for seed in range(10):
         predictor, text = network(seed, 5), []
         while len(text) < 6:
@@ -93,7 +93,7 @@ def test_width_one_is_greedy_and_both_follow_the_likeliest_token():
                 break
             text.append(token)
         ((tokens, log_p),) = beam_search(predictor, 1, STOP, 6)
-        assert tokens.tolist() == greedy(predictor, STOP, 6)[0].tolist() == text
+        assert tokens.tolist() == text
         assert log_p == pytest.approx(log_probability(predictor, text, 6))
 
 
@@ -102,7 +102,7 @@ def test_a_beam_finds_what_greedy_misses():
     tokens = torch.tensor([0, 0, STOP] * 2 + [0, 1, STOP] * 2 + [0, 3, STOP] * 2 + [1, STOP] * 4)
     model = MaximumLikelihood(3, end=STOP).fit(tokens, 4)
     assert float(next_log_probs(model, []).exp()[0]) == pytest.approx(0.6)
-    assert greedy(model, STOP, 5)[0].tolist()[0] == 0
+    assert beam_search(model, 1, STOP, 5)[0][0].tolist()[0] == 0
     best, log_p = beam_search(model, 2, STOP, 5)[0]
     assert best.tolist() == [1]
     assert log_p == pytest.approx(float(torch.tensor(0.4).log()))
@@ -117,30 +117,14 @@ def test_impossible_texts_are_left_out():
     )
 
 
-def test_greedy_stops_each_text_of_a_batch_by_itself():
-    sources = [[1, 3, 0], [], [0], [3, 3, 1, 1, 0]]
-    found = greedy(Sources(*sources), STOP, 9, 4)
-    assert [text.tolist() for text in found] == sources
-    assert [text.tolist() for text in greedy(Sources(*sources), STOP, 2, 4)] == [
-        source[:2] for source in sources
-    ]
-    assert found[1].dtype == torch.long
-
-
 def test_a_search_that_makes_no_sense_is_refused():
     tokens = torch.randint(4, (400,), generator=torch.Generator().manual_seed(1))
     model = AddK(2).fit(tokens * tokens // 3, 4)
-    for search in (
-        lambda stop, steps: greedy(model, stop, steps),
-        lambda stop, steps: beam_search(model, 2, stop, steps),
-    ):
-        for stop in (-1, 4):
-            with pytest.raises(ValueError, match=f"stop is {stop}; expected a token"):
-                search(stop, 3)
-        with pytest.raises(ValueError, match="max_length is 0"):
-            search(1, 0)
-    with pytest.raises(ValueError, match="batch_size is 0"):
-        greedy(model, 1, 3, 0)
+    for stop in (-1, 4):
+        with pytest.raises(ValueError, match=f"stop is {stop}; expected a token"):
+            beam_search(model, 2, stop, 3)
+    with pytest.raises(ValueError, match="max_length is 0"):
+        beam_search(model, 2, 1, 0)
     with pytest.raises(ValueError, match="width is 0"):
         beam_search(model, 0, 1, 3)
     with pytest.raises(ValueError, match="length_penalty -1"):
@@ -170,18 +154,8 @@ def test_a_search_goes_on_from_its_prompt(width):
     found = beam_search(predictor, width, STOP, LENGTH, prompt=prompt)
     wanted = beam_search(Continued(), width, STOP, LENGTH)
     assert as_lists(found) == as_lists(wanted)
-    one, other = (
-        greedy(p, STOP, LENGTH, 2, **given)[1].tolist()
-        for p, given in ((predictor, {"prompt": prompt}), (Continued(), {}))
-    )
-    assert one == other
 
 
 def test_a_search_without_a_stop_token_goes_to_the_end():
     predictor = network(3)
     assert [len(tokens) for tokens, _ in beam_search(predictor, 3, None, 9)] == [9] * 3
-    assert len(greedy(predictor, None, 9)[0]) == 9
-    # The first step of the search is greedy's if nothing else is kept.
-    assert (
-        beam_search(predictor, 1, None, 9)[0][0].tolist() == greedy(predictor, None, 9)[0].tolist()
-    )

@@ -96,7 +96,7 @@ def kill_at(monkeypatch, moment: int) -> None:
     [
         CONFIG,
         GPTConfig.gpt2(V, max_length=8, n_layers=1, n_heads=2, d_model=8),
-        GPTConfig.modern(V, n_layers=1, n_heads=4, d_model=16, n_kv_heads=2, last_tokens=3),
+        GPTConfig.modern(V, n_layers=1, n_heads=4, d_model=16, n_kv_heads=2),
         GPTConfig.modern(V, n_layers=1, n_heads=2, d_model=8, tied=False, activation="swiglu"),
     ],
 )
@@ -128,6 +128,12 @@ def test_an_encoder_comes_back_as_it_was(tmp_path, pad, segments):
         load_model(folder)
     with pytest.raises(CheckpointError, match="holds a GPT, not a MaskedLM: open it with load_mod"):
         load_encoder(save_model(tmp_path / "gpt", gpt()))
+
+
+def test_former_settings_that_say_without_are_passed_over(tmp_path):
+    folder = save_model(tmp_path / "model", gpt())
+    change_config(folder, last_tokens=1, ngrams=1, ngram_rows=2**16, ngram_dropout=0.0)
+    assert same(load_model(folder)[0], gpt())
 
 
 def test_an_encoder_without_settings_cannot_be_saved(tmp_path):
@@ -266,6 +272,7 @@ def change_weights(folder, change):
         (lambda f: (f / "config.json").write_text("{}"), "names no format"),
         (lambda f: change_config(f, format=2), "is of format 2, .* reads 1: update the course"),
         (lambda f: change_config(f, n_experts=8), "does not know, n_experts"),
+        (lambda f: change_config(f, last_tokens=3, ngrams=1), "does not know, last_tokens:"),
         (lambda f: change_config(f, norm="batch"), "no model that can be built: norm is 'batch'"),
         (lambda f: change_config(f, n_heads=3), "describes no model that can be built"),
         (lambda f: change_config(f, config=None), 'holds no "config"'),

@@ -82,7 +82,7 @@ def test_lora_equals_pefts_before_and_after_training_and_merged(rank, alpha, whe
 
 
 @pytest.mark.parametrize("rank", [1, 4])
-def test_merged_equals_unmerged_and_unmerging_brings_the_weights_back(rank):
+def test_merged_equals_unmerged(rank):
     torch.manual_seed(0)
     base = nn.Linear(6, 5).double()
     before = base.weight.detach().clone()
@@ -93,10 +93,6 @@ def test_merged_equals_unmerged_and_unmerging_brings_the_weights_back(rank):
     assert int(torch.linalg.matrix_rank(layer.update())) == rank
     for _ in range(2):  # the second time changes nothing
         layer.merge()
-        assert_close(layer(x), wanted, atol=1e-12, rtol=1e-12)
-    for _ in range(2):
-        layer.unmerge()
-        assert_close(base.weight, before, atol=1e-12, rtol=1e-12)
         assert_close(layer(x), wanted, atol=1e-12, rtol=1e-12)
 
 

@@ -22,7 +22,6 @@ from helpers.models.costs import (
     attention_flops,
     attention_parameters,
     block_flops,
-    block_parameters,
     feed_forward_flops,
     feed_forward_parameters,
     gated_feed_forward_flops,
@@ -91,18 +90,14 @@ def test_the_parameters_of_a_block(kind, formula, _, block, norm, norm_bias):
     for d_model, n_heads, n_kv_heads in HEADS:
         attention = MultiHeadAttention(d_model, n_heads, n_kv_heads=n_kv_heads)
         layers = block(d_model, attention, kind(d_model), norm)
-        found = block_parameters(
-            attention_parameters(d_model, n_heads, n_kv_heads=n_kv_heads),
-            formula(d_model),
-            norm_parameters(d_model, bias=norm_bias),
-        )
-        assert found == parameters(layers)
+        found = attention_parameters(d_model, n_heads, n_kv_heads=n_kv_heads) + formula(d_model)
+        assert found + 2 * norm_parameters(d_model, bias=norm_bias) == parameters(layers)
 
 
 def test_a_block_of_gpt2_has_the_known_number_of_parameters():
     """The smallest GPT-2: D = 768, 12 heads, biases everywhere: 7,087,872 in each of 12 blocks."""
-    attention = attention_parameters(768, 12, bias=True)
-    block = block_parameters(attention, feed_forward_parameters(768), norm_parameters(768))
+    block = attention_parameters(768, 12, bias=True) + feed_forward_parameters(768)
+    block += 2 * norm_parameters(768)
     assert block == 7_087_872
     assert 50257 * 768 + 1024 * 768 + 12 * block + norm_parameters(768) == 124_439_808
 
@@ -113,7 +108,7 @@ def test_the_parameters_of_a_transformer(n_layers, d_hidden):
     sizes = (30, 24, 4, n_layers)
     plain = Transformer(*sizes, d_hidden=d_hidden)
     attention, norm = attention_parameters(24, 4), norm_parameters(24)
-    block = block_parameters(attention, feed_forward_parameters(24, d_hidden), norm)
+    block = attention + feed_forward_parameters(24, d_hidden) + 2 * norm
     # One embedding more, for the beginning of a text; the output shares them.
     assert parameters(plain) == (30 + 1) * 24 + n_layers * block + norm
     for relative in (lambda: RotaryPositions(6), lambda: ALiBi(4)):
@@ -193,7 +188,7 @@ def test_the_rules_of_thumb(d_model):
     """12 D^2 parameters in a block, 24 T D^2 + 4 T^2 D FLOPs, half of it quadratic at T = 6 D."""
     attention, feed_forward = attention_parameters(d_model, 4), feed_forward_parameters(d_model)
     norm = norm_parameters(d_model)
-    assert block_parameters(attention, feed_forward, norm) == 12 * d_model**2 + 9 * d_model
+    assert attention + feed_forward + 2 * norm == 12 * d_model**2 + 9 * d_model
     for T in (1, 100, 6 * d_model):
         flops = block_flops(attention_flops(d_model, 4, T), feed_forward_flops(d_model, T))
         assert flops == 24 * T * d_model**2 + 4 * T**2 * d_model

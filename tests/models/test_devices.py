@@ -23,9 +23,9 @@ from helpers.models.window_lm import AveragingLM, WindowLM
 V, T, D, H = 7, 9, 8, 2
 SIZES = {"max_length": T, "n_layers": 2, "n_heads": H, "d_model": D}
 MODELS = {
-    "GPT-2": lambda: GPT(GPTConfig.gpt2(V, **SIZES, last_tokens=3, dropout=0.1)),
-    "modern GPT": lambda: GPT(GPTConfig.modern(V, **SIZES, n_kv_heads=1, ngrams=3, ngram_rows=9)),
-    "SwiGLU": lambda: GPT(GPTConfig.modern(V, **SIZES, activation="swiglu", ngram_dropout=0.1)),
+    "GPT-2": lambda: GPT(GPTConfig.gpt2(V, **SIZES, dropout=0.1)),
+    "modern GPT": lambda: GPT(GPTConfig.modern(V, **SIZES, n_kv_heads=1)),
+    "SwiGLU": lambda: GPT(GPTConfig.modern(V, **SIZES, activation="swiglu")),
     "learned": lambda: Transformer(V, D, H, 2, positions=LearnedPositions(T, D)),
     "sinusoidal": lambda: Transformer(V, D, H, 2, positions=SinusoidalPositions(D), causal=False),
     "rotary": lambda: Transformer(V, D, H, 2, relative=lambda: RotaryPositions(D // H)),

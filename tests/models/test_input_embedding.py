@@ -7,7 +7,6 @@ import torch
 from torch import nn
 
 from helpers.models.input_embedding import InputEmbedding
-from helpers.models.ngram_embedding import HashedNGrams
 from helpers.models.positions import LearnedPositions
 
 V, D = 7, 6
@@ -22,12 +21,7 @@ def make(**settings) -> InputEmbedding:
 
 
 def whole() -> InputEmbedding:
-    return make(
-        last_tokens=3,
-        ngrams=HashedNGrams(V, D, 4, rows=50),
-        positions=LearnedPositions(20, D),
-        meaning="the beginning of a text",
-    )
+    return make(positions=LearnedPositions(20, D), meaning="the beginning of a text")
 
 
 def text(*shape: int) -> torch.Tensor:
@@ -36,14 +30,8 @@ def text(*shape: int) -> torch.Tensor:
 
 @pytest.mark.parametrize("T", [1, 2, 3, 9])
 def test_the_parts_add_up(T):
-    """Token by token; what lies before the text counts as zero."""
     embedding, tokens = whole(), text(2, T)
-    tables, wanted = [embedding, *embedding.earlier], embedding.ngrams(tokens)
-    for b in range(2):
-        for t in range(T):
-            wanted[b, t] += embedding.positions.embedding.weight[t]
-            for back in range(min(3, t + 1)):
-                wanted[b, t] += tables[back].weight[tokens[b, t - back]]
+    wanted = embedding.weight[tokens] + embedding.positions.embedding.weight[:T]
     torch.testing.assert_close(embedding(tokens), wanted)
 
 
@@ -67,8 +55,8 @@ def test_an_id_with_a_meaning_has_an_embedding():
 
 
 def test_dropout_acts_on_the_sum_in_training_only():
-    embedding, tokens = make(last_tokens=2, dropout=0.5), text(2, 9)
-    plain = make(last_tokens=2)(tokens)
+    embedding, tokens = make(dropout=0.5), text(2, 9)
+    plain = make()(tokens)
     dropped = embedding.train()(tokens)
     assert torch.equal(dropped, torch.where(dropped == 0, 0, 2 * plain))
     assert (dropped == 0).any()

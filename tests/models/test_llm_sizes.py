@@ -10,7 +10,6 @@ import torch
 from helpers.data.llm_table import large_language_models
 from helpers.models.costs import (
     attention_parameters,
-    block_parameters,
     feed_forward_parameters,
     norm_parameters,
 )
@@ -162,7 +161,7 @@ def test_the_usual_shape_agrees_with_the_course_s_own_formulas():
     )
     attention = attention_parameters(24, 4, bias=True)
     assert parameter_parts(model)["attention"] == 3 * attention
-    block = block_parameters(attention, feed_forward_parameters(24), norm_parameters(24))
+    block = attention + feed_forward_parameters(24) + 2 * norm_parameters(24)
     assert parameters(model) == (11 + 7) * 24 + 3 * block + norm_parameters(24)
     grouped = replace(model, n_kv_heads=2)
     expected = 3 * attention_parameters(24, 4, n_kv_heads=2, bias=True)

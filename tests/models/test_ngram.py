@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from helpers.contracts import next_log_probs
 from helpers.data.sources import lagged_source
 from helpers.data.tokenizers import CharTokenizer, WordTokenizer
-from helpers.inference.evaluation import log_probs, score
+from helpers.inference.evaluation import score
 from helpers.models.gram_counts import NGramCounts, _unique
 from helpers.models.ngram import (
     AddK,
@@ -26,7 +26,6 @@ from helpers.models.ngram import (
     KneserNey,
     MaximumLikelihood,
     ModifiedKneserNey,
-    StupidBackoff,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,31 +66,20 @@ def test_an_order_that_is_no_whole_number_is_refused():
 
 
 @pytest.mark.parametrize("text", [[0, 1], [0, 1, 1, 0, 1, 1, 0]])
-@pytest.mark.parametrize("model", [*DISTRIBUTIONS, StupidBackoff])
+@pytest.mark.parametrize("model", DISTRIBUTIONS)
 def test_an_order_that_no_sentence_reaches_scores_as_it_steps(model, text):
     fitted = model(5, end=1).fit(torch.tensor([0, 1]), 2)
     text = torch.tensor(text)
     stepped = torch.stack([next_log_probs(fitted, text[:t])[text[t]] for t in range(len(text))])
     found = fitted.log_probs(text)
     assert found.isfinite().all() or model is MaximumLikelihood
-    if fitted.is_distribution:
-        torch.testing.assert_close(found, stepped)
-        assert score(fitted, text).tokens == len(text)
-    assert len(fitted.counts.unseen_share(text)) == 5
+    torch.testing.assert_close(found, stepped)
+    assert score(fitted, text).tokens == len(text)
 
 
 def test_weights_are_tuned_for_an_order_that_no_sentence_reaches():
     model = JelinekMercer(5).fit(torch.tensor([0, 1]), 2).tune(torch.tensor([0, 1, 1, 0]))
     assert all(0 <= weight < 1 for weight in model.weights)
-
-
-def test_stupid_backoff_steps_are_its_scores_divided_by_their_sum():
-    V = 5
-    fitted = StupidBackoff(3).fit(random_tokens(60, V), V)
-    for context in itertools.product(range(V), repeat=2):
-        texts = [torch.tensor([*context, word]) for word in range(V)]
-        scores = torch.stack([fitted.log_probs(text)[-1] for text in texts]).exp()
-        torch.testing.assert_close(next_log_probs(fitted, context).exp(), scores / scores.sum())
 
 
 def test_maximum_likelihood_by_hand():
@@ -109,12 +97,6 @@ def test_add_k_by_hand():
     p = next_log_probs(model, [0]).exp()
     assert p.tolist() == pytest.approx([0.5 / 5, 2.5 / 5, 1.5 / 5, 0.5 / 5])
     assert next_log_probs(model, [3]).exp().tolist() == pytest.approx([0.25] * 4)  # never seen
-
-
-def test_stupid_backoff_by_hand():
-    model = StupidBackoff(2).fit(torch.tensor([0, 1, 0, 1, 0, 2]), 4)
-    scores = model.log_probs(torch.tensor([0, 0])).exp()
-    assert scores.tolist() == pytest.approx([1.0, 0.4 * 3 / 6])  # seen at the start; backed off
 
 
 def test_counts_agree_with_a_dictionary_of_tuples():
@@ -197,18 +179,6 @@ def test_tuned_weights_are_better_than_any_neighbour():
         assert float(other.log_probs(held_out).sum()) < best
 
 
-def test_unseen_share():
-    counts = NGramCounts(torch.tensor([0, 1, 0, 1, 0]), 2, 3)
-    assert counts.unseen_share(torch.tensor([0, 0, 1, 2])) == [1 / 4, 2 / 4]
-
-
-def test_unseen_share_leaves_out_grams_that_would_reach_across_a_sentence():
-    text = torch.tensor([1, 2, 0, 2, 1, 0])  # ^ 1 2 0 and ^ 2 1 0
-    counts = NGramCounts(torch.tensor([1, 2, 0]), 4, 3, end=0)
-    # Bigrams ^2, 21 and 10 of six are new; trigrams ^21 and 210 of four; of two 4-grams ^210.
-    assert counts.unseen_share(text) == [0, 3 / 6, 2 / 4, 1 / 2]
-
-
 def test_step_leaves_its_state_alone_and_batches_agree():
     model = KneserNey(3).fit(random_tokens(200, 5), 5)
     state = model.step(torch.tensor([5, 5]), model.start(2))[1]
@@ -270,5 +240,3 @@ def test_bad_input():
         KneserNey(2, discounts=[2.0, 0.1])
     with pytest.raises(ValueError, match="reach n = 2"):
         KneserNey(3).fit_counts(NGramCounts(torch.tensor([0, 1]), 2, 2))
-    with pytest.raises(ValueError, match="no perplexity"):
-        log_probs(StupidBackoff(2).fit(torch.tensor([0, 1]), 2), torch.tensor([0]))

@@ -8,10 +8,6 @@ import pytest
 import torch
 from torch import nn
 
-from helpers.contracts import next_log_probs
-from helpers.inference.sampling import sample
-from helpers.inference.search import beam_search, greedy
-from helpers.inference.seq2seq_predictor import Seq2SeqPredictor
 from helpers.learning.training import Training
 from helpers.models.recurrent_cells import ElmanCell, GRUCell, LSTMCell
 from helpers.models.seq2seq import AdditiveSeq2Seq, BottleneckSeq2Seq, DotProductSeq2Seq
@@ -184,20 +180,14 @@ def test_additive_attention_has_not_read_the_last_word_when_it_looks():
 
 @EVERY
 @CELLS
-def test_the_forward_pass_equals_the_predictor_step_by_step(kind, cell):
-    model = make(kind, cell, dropout=0.5)
-    predictor = Seq2SeqPredictor(model, SOURCE)
-    state, rows = predictor.start(3), []
-    for column in TARGET.T:
-        log_p, state = predictor.step(column, state)
-        rows.append(log_p)
-    assert model.training, "the model is left in its mode"
-    expected = model.eval()(SOURCE, TARGET).detach().log_softmax(-1)
-    close(torch.stack(rows, 1), expected)
-    for row, source in enumerate(SOURCE):
-        predictor = Seq2SeqPredictor(model, source)
-        close(next_log_probs(predictor, TARGET[row, 1:]), expected[row, -1])
-        close(next_log_probs(predictor, []), expected[row, 0])
+def test_the_forward_pass_equals_reading_step_by_step(kind, cell):
+    model = make(kind, cell)
+    memory = model.encode(SOURCE)
+    state, rows = memory.state, []
+    for column in TARGET.split(1, 1):
+        logits, state = model.read(column, memory, state)
+        rows.append(logits)
+    close(torch.cat(rows, 1), model(SOURCE, TARGET))
 
 
 @EVERY
@@ -212,41 +202,15 @@ def test_reading_in_stretches_equals_reading_at_once(kind, cell):
 
 @EVERY
 def test_a_step_leaves_the_state_valid(kind):
-    predictor = Seq2SeqPredictor(make(kind, LSTMCell), SOURCE)
-    _, state = predictor.step(torch.full((3,), BOS), predictor.start(3))
-    before = copy.deepcopy(state)
-    first, _ = predictor.step(torch.tensor([3, 4, 5]), state)
-    predictor.step(torch.tensor([5, 5, 5]), state)
-    assert torch.equal(predictor.step(torch.tensor([3, 4, 5]), state)[0], first)
+    model = make(kind, LSTMCell)
+    with torch.no_grad():
+        memory = model.encode(SOURCE)
+        _, state = model.read(torch.full((3, 1), BOS), memory, memory.state)
+        before = copy.deepcopy(state)
+        first, _ = model.read(torch.tensor([[3], [4], [5]]), memory, state)
+        model.read(torch.tensor([[5], [5], [5]]), memory, state)
+        assert torch.equal(model.read(torch.tensor([[3], [4], [5]]), memory, state)[0], first)
     torch.testing.assert_close(state, before, atol=0, rtol=0)
-
-
-@EVERY
-def test_a_predictor_serves_sampling_greedy_and_beam_search(kind):
-    model = make(kind)
-    each = [greedy(Seq2SeqPredictor(model, one[one != PAD]), EOS, 6)[0] for one in SOURCE]
-    together = greedy(Seq2SeqPredictor(model, SOURCE), EOS, 6, 3)
-    assert [one.tolist() for one in each] == [one.tolist() for one in together]
-    predictor = Seq2SeqPredictor(model, SOURCE[:1])
-    (tokens, log_p), *_ = beam_search(predictor, 3, EOS, 6)
-    said = [*tokens.tolist(), EOS][:6]
-    read = torch.tensor([[BOS, *said[:-1]]])
-    log_probs = model(SOURCE[:1], read).detach()[0].log_softmax(-1)
-    assert log_p == pytest.approx(float(log_probs[range(len(said)), said].sum()))
-    drawn = sample(predictor, 3, torch.Generator().manual_seed(0), batch_size=2000)
-    expected = next_log_probs(predictor, []).exp() * 2000
-    count = torch.bincount(drawn[:, 0], minlength=V)
-    assert float(((count - expected) ** 2 / expected).sum()) < 20.6  # 0.1 % at 5 degrees
-
-
-def test_a_predictor_reads_the_model_as_it_is_now():
-    model = make(AdditiveSeq2Seq)
-    predictor = Seq2SeqPredictor(model, SOURCE[0])
-    before = next_log_probs(predictor, [])
-    model.source_embedding.weight.data += 1
-    after = model(SOURCE[:1], torch.tensor([[BOS]])).detach()[0, 0].log_softmax(-1)
-    assert not torch.allclose(before, after)
-    close(next_log_probs(predictor, []), after)
 
 
 # --- Learning
@@ -261,6 +225,17 @@ def turned(n, generator, length=5):
     return (source, torch.cat([begin, backwards], 1)), target
 
 
+@torch.no_grad()
+def most_probable(model, source, steps):
+    """What a model says (B, steps) if it takes its most probable word each time."""
+    memory = model.encode(source)
+    state, said = memory.state, [torch.full((len(source), 1), BOS)]
+    for _ in range(steps):
+        logits, state = model.read(said[-1], memory, state)
+        said.append(logits.argmax(-1))
+    return torch.cat(said[1:], 1)
+
+
 @ATTENDING
 def test_it_learns_to_turn_a_sentence_round_and_looks_where_the_words_stand(kind):
     torch.manual_seed(0)
@@ -269,9 +244,8 @@ def test_it_learns_to_turn_a_sentence_round_and_looks_where_the_words_stand(kind
     losses = [record.loss for record in Training(model, batches, 250, 1e-2)]
     assert losses[-1] < 0.1 * losses[0]
     (source, target_in), target = turned(100, generator)
-    said = greedy(Seq2SeqPredictor(model, source), EOS, 9, 100)
-    right = [torch.equal(one, row[:-1]) for one, row in zip(said, target)]
-    assert sum(right) >= 90
+    said = most_probable(model, source, target.shape[1])
+    assert int((said == target).all(1).sum()) >= 90
     weights = model.weights(source, target_in).detach()[:, :5]  # of the five words
     looks, stands = weights.argmax(-1), torch.arange(4, -1, -1)
     assert float((looks == stands).double().mean()) > 0.5
@@ -307,19 +281,6 @@ def test_input_that_does_not_fit_is_refused(kind):
 def test_the_model_without_attention_has_no_weights():
     with pytest.raises(ValueError, match="has no attention and so no weights"):
         make(BottleneckSeq2Seq).weights(SOURCE, TARGET)
-
-
-def test_a_predictor_refuses_what_does_not_fit():
-    model = make(AdditiveSeq2Seq)
-    predictor = Seq2SeqPredictor(model, SOURCE)
-    with pytest.raises(ValueError, match="has 3 sources, one for each text, but was asked for 2"):
-        predictor.start(2)
-    for source in (torch.zeros(2, 2, 2), torch.zeros(0)):
-        with pytest.raises(ValueError, match="The source has the shape"):
-            Seq2SeqPredictor(model, source)
-    with pytest.raises(ValueError, match="The ids in target_in go from 9"):
-        predictor.step(torch.tensor([9, 9, 9]), predictor.start(3))
-    assert model.training
 
 
 def test_dropout_acts_in_training_only():

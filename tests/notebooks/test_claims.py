@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -83,7 +84,7 @@ def recipe(root):
     body = re.search(r"^test:.*\n((?:\t.*\n)+)", text, re.MULTILINE)[1].replace("\\\n", " ")
     (called,) = re.findall(r"-m pytest (.*)$", body, re.MULTILINE)
     assert "$" not in called.replace("$(WORKERS)", "")
-    return called.replace("$(WORKERS)", workers).split()
+    return shlex.split(called.replace("$(WORKERS)", workers))
 
 
 @pytest.fixture(scope="module")

@@ -265,7 +265,7 @@ def test_a_quiz_that_is_never_asked_or_unknown(cells, words):
 
 
 @pytest.mark.parametrize(
-    "source", ["quizzes.choice('Why?', ['a', 'b'], 'a', {'b': 'No.'})", "q = quizzes.number('?')"]
+    "source", ["quizzes.show_quiz(ChoiceQuiz('Why?'))", "q = quizzes.show_quiz(one)"]
 )
 def test_the_text_of_a_quiz_in_a_cell(source):
     cells = [*asked("one", "two"), code(source)]

@@ -208,8 +208,8 @@ def test_captions():
         "for x in y:\n    print(x)",
         "show(fig, 'caption')\nassert x",
         "widgets.explore(f)",
-        "quizzes.choice('Why?')",
-        "q = quizzes.number('How many?')",
+        "quizzes.show_quiz(ChoiceQuiz('Why?'))",
+        "q = quizzes.show_quiz(one)",
         "'a string'",
     ],
 )
