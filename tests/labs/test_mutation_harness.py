@@ -127,6 +127,7 @@ def test_code_has_no_flags_of_the_harness(path):
 )
 def test_wrong_answers_are_caught(path, mutant, words, monkeypatch):
     monkeypatch.setattr("tests.labs.mutation.TIME_LIMIT", 0.1)
+    monkeypatch.setenv("COURSE_SPEED", "1")
     verdict = judge_mutant(path, mutant)
     assert words in verdict.complaint.rule
     assert caught(mutant, verdict)

@@ -113,7 +113,8 @@ def test_an_answer_is_judged_with_every_seed(path):
     assert right == [False, True, True]
 
 
-def test_an_endless_answer_is_judged_once(path):
+def test_an_endless_answer_is_judged_once(path, monkeypatch):
+    monkeypatch.setenv("COURSE_SPEED", "1")
     endless = "def double(x):\n    while True:\n        pass"
     (verdict,) = judge(path, "double", endless, seconds=0.1)
     assert verdict.complaint.rule == "it comes to an end within 20 s"
