@@ -214,7 +214,7 @@ def test_the_same_text_with_and_without_the_cache(kind):
 @KINDS
 def test_greedy_is_the_argmax_of_the_uncached_model(kind):
     seen = set()
-    for seed in range(4):
+    for seed in range(8):
         model, written = make(kind, seed, max_length=20), []
         while len(written) < 20:
             token = int(fresh(model, torch.tensor([[BOS, *written]])).argmax())
