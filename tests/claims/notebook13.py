@@ -70,10 +70,6 @@ assert level[-5] > 0.3 * level[0] and level[-1] < 0.1 * level[0]
 assert sum(row["the gradient"] > 0.09 for row in flatness.values()) >= 3
 
 # %% c071 trained
-# The study's runs, of 150 to 800 steps, say what so many steps reach.
-ends_at = {steps: statistics.mean(ends) for steps, ends in by_steps.items()}
-nearest = min(ends_at, key=lambda steps: abs(steps - preset["steps"]))
-assert PRESET != "laptop" or abs(best - ends_at[nearest]) < 0.12
 assert run.step == preset["steps"] == len(records) and len(moments) == 4
 first, *_, final = spelled.values()
 assert first < 0.9 < final
