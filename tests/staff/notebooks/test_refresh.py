@@ -132,6 +132,7 @@ def test_what_a_widget_shows_at_first_is_stored(tmp_path):
 
 
 def test_the_environment_of_what_is_stored(monkeypatch):
+    monkeypatch.delenv(SPEED, raising=False)
     monkeypatch.setenv("COURSE_DRIVE_WIDGETS", "1")
     monkeypatch.setenv("COURSE_OTHER", "2")
     monkeypatch.delenv(TESTS)
