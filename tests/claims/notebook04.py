@@ -1,6 +1,6 @@
 """What notebook 04 claims: see staff/notebooks/claims.py."""
 
-# %% c020
+# %% c020 trained
 errors = {name: excess(Z) for name, Z in trained.items()}
 assert missing[furthest[:3]].sum() < 0.15
 assert 100 < c[26].sum() < 200 and 4096 * share[26] < 1 and counted[17, 21] > 0.9
@@ -10,9 +10,6 @@ assert never["Adam, 3,000 steps"] < never["Adam, 400 steps"]
 Z = torch.randn(27, 27, dtype=torch.double).requires_grad_()
 F.cross_entropy(Z[ids[:500]], ids[1:501]).backward()
 assert torch.allclose(gradient(Z.detach(), ids[:500], ids[1:501]), Z.grad)
-
-# %% c020 trained
-errors = {name: excess(Z) for name, Z in trained.items()}
 assert 0 < errors["Adam, 3,000 steps"] < 0.001 < errors["SGD, 1,500 steps"] < 0.02
 assert 0.001 < errors["SGD 150, decaying"] < errors["Adam, 400 steps"] < 0.02
 assert row_z["Adam, 1,500 steps"] < row_z["SGD 150, decaying"] / 2
@@ -20,7 +17,7 @@ assert row_z["Adam, 1,500 steps"] < row_z["Adam, 3,000 steps"] < row_z["SGD 150,
 assert often["Adam, 3,000 steps"] < min(often["Adam, 400 steps"], often["SGD, 1,500 steps"])
 assert all(0 < p < 0.005 for p in never.values())
 
-# %% c047
+# %% c047 trained
 assert all(tuned[D] < tuned[0] - 0.02 for D in SIZES if D >= 10)
 assert all(tuned[D] < kneser_ney_bits for D in SIZES if D >= 20)
 assert tuned[0] - tuned[400] > 0.1 and max(tuned[D] for D in (100, 200, 400)) < 5.36
@@ -32,8 +29,6 @@ assert torch.allclose(factored_loss(E, U, ids[:9], ids[1:10]), full)
 assert max(share[ALPHABET.index(x)] for x in "QX") < 0.002
 ends = {x: float(counted[ALPHABET.index(x), 0]) for x in ALPHABET}
 assert min(ends["E"], ends["N"]) > 3 * max(ends[x] for x in "AIU")
-
-# %% c047 trained
 for D in (0, 100):
     assert runs[D][0][-1] > runs[D][0].min() + 0.01
 assert excess(E @ U) < 0.7 * (no_memory - least)
@@ -43,7 +38,7 @@ assert sum(bool(set(three) & set("AIU")) for three in near_to["O"]) == 3
 assert all("N" in three for three in near_to["E"])
 assert {w for w, _ in rows.neighbours("he", 6)} & {"she", "they", "i"}
 
-# %% c075
+# %% c075 trained
 from helpers.models import word_vectors
 
 theirs = word_vectors.SkipGram(len(words), 50)
@@ -63,11 +58,9 @@ assert len(beyond) >= 2
 chosen_auc = grid[50, 2]
 assert all(r[t] < chosen_auc[t] for r in beyond.values() for t in r)
 assert 0.35 < in_pairs < 0.5
-
-# %% c075 trained
 assert last.loss < 4
 
-# %% c093
+# %% c093 trained
 hit = {key: np.mean(hits) for key, hits in found.items()}
 slot, others, every = GROUPINGS
 assert all(abs(hit[g, 40] - hit[g, 10]) < 0.2 for g in (slot, others))
@@ -84,20 +77,16 @@ assert all(0 < np.mean(mean_auc[t]) - np.mean(by_counting[t]) < 0.08 for t in by
 assert all(np.mean(v) > 0.85 for v in mean_auc.values())
 for name in ("likeness of frequency", "random vectors"):
     assert all(abs(np.mean(v) - 0.5) < 0.04 for v in auc[name].values())
-
-# %% c093 trained
 assert 0.65 < spread["as trained"].mean() < 0.85 and abs(spread["mean subtracted"].mean()) < 0.03
 assert {"saturday", "sunday", "tuesday"} & {w for w, _ in centred.neighbours("monday", 3)}
 assert all(kind_of.get(w) != "animals" for w, _ in centred.neighbours("goose", 6))
 assert sum(kind_of.get(w) == "tools" for w, _ in centred.neighbours("hammer", 6)) <= 2
-hit = {key: np.mean(hits) for key, hits in found.items()}
-slot, others, every = GROUPINGS
 assert hit["all kinds", 40] > hit["all kinds", 10] + 0.25
 assert min(hit[slot, 10], hit[slot, 40]) > 0.7 and max(hit[others, 10], hit[others, 40]) < 0.35
 nearest = torch.cdist(xy, xy.view(4, 6, 2).mean(1)).argmin(1).view(4, 6)
 assert int((nearest == torch.arange(4)[:, None]).sum()) >= 22
 
-# %% c104
+# %% c104 trained
 from helpers.models import word_vectors
 
 assert shifted[seen].max() - shifted[seen].min() > 4
@@ -120,8 +109,6 @@ assert torch.allclose(mine @ mine.T, theirs @ theirs.T, atol=1e-3)
 days = set(kinds["days"])
 near = {word: {w for w, _ in without_training.neighbours(word, 6)} for word in ("monday", "seven")}
 assert near["monday"] & days and len(near["seven"] & set(kinds["numbers"])) >= 3
-
-# %% c104 trained
 assert float((S.detach() - shifted)[seen].abs().max()) < 0.02
 assert agree[20] > 0.8 > agree[1] + 0.3
 often_met = C >= 20
@@ -129,7 +116,7 @@ x, y = target[often_met], scores[often_met]
 slope = float(((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum())
 assert 0.4 < slope < 0.9
 
-# %% c117b
+# %% c117b trained
 first = {r: right[r, "sum, first", "centred"].mean() for r in relations}
 alone = {r: right[r, "c alone, first", "centred"].mean() for r in relations}
 assert alone["gender"] > first["gender"] and alone["past"] < 2 and first["past"] > 10
@@ -145,12 +132,10 @@ assert right["past", "sum, first", "centred"].min() > 10
 for one, two, three in (("walk", "walked", "look"), ("boy", "girl", "man")):
     mine = words[analogy(centred.vectors, number[one], number[two], number[three])]
     assert mine == centred.analogy(one, two, three, 1)[0][0]
-
-# %% c117b trained
 assert without_a["past"][0][1] > 2 * without_a["past"][0][0]
 assert without_a["past"][1][1] > 1.5 * without_a["past"][1][0]
 
-# %% c133
+# %% c133 trained
 mixed_second, control = (over_seeds[line].mean(0) for line in LINES[1:])
 majority = over_seeds["mixed, first"].mean(0)
 assert len(sense_runs) == 3
@@ -159,8 +144,6 @@ assert min(majority[0], mixed_second[0]) > 0.4 and majority[3] > majority[0] + 0
 assert mixed_second[2:].max() < 0.3 and control[2:].min() > 0.3
 assert abs(control[2] - 0.6) < 0.1
 assert tools < 15 < occurrences["saw"]
-
-# %% c133 trained
 assert all(recovered[n][1] > 0.6 for n in SHARES)
 assert recovered[40][4] >= recovered[40][3] > 0.5 and recovered[10][4] < 0.5
 assert recovered[40][1] > recovered[40][2] + 0.2
@@ -170,7 +153,7 @@ assert centred.similarity("can", "will") > 0.7
 assert recovered[40][0][1] > recovered[20][0][1] > recovered[10][0][1]
 assert centred.similarity("saw", "hammer") < 0.2
 
-# %% c157
+# %% c157 trained
 from helpers.models import window_lm
 
 assert all(len(rows) == 3 for rows in networks.values())
@@ -188,10 +171,6 @@ for kind in (WindowLM, window_lm.WindowLM):
     twin.load_state_dict(net.state_dict())
     given.append(twin(some))
 assert float((given[0] - given[1]).abs().max()) < 1e-12
-
-# %% c157 trained
-balance = {g: plus - minus for g, (plus, minus) in over.items()}
-half = {g: 1.96 * x.std() / math.sqrt(len(x)) for g, x in inside.items()}
 assert all(inside[g].mean() > half[g] for g in ("never", "20 or more"))
 assert all(inside[g].mean() > -1.1 * half[g] for g in ("once", "5 to 19"))
 assert all((balance[g] < 0).all() for g in ("once", "2 to 4", "5 to 19"))
@@ -213,7 +192,7 @@ assert (
     < sizes["averaging_wide"] / sizes["window"] - 1
 )
 
-# %% c166
+# %% c166 trained
 from helpers.models import window_lm
 
 assert len(eighth_bits) == 3 and min(eighth_bits) > eighth_table + 0.05
@@ -234,8 +213,6 @@ mean = averaging.embedding.weight[[3, 1, 4, 1]].mean(0)
 by_hand = averaging.output(torch.tanh(averaging.hidden(mean)))
 for order in ([3, 1, 4, 1], [1, 1, 4, 3]):
     assert torch.allclose(averaging(torch.tensor([order]))[0, -1], by_hand)
-
-# %% c166 trained
 neighbours = {
     t: {w.strip().lower() for w, _ in of_window.neighbours(t, 6)} for t in (" he", " could")
 }

@@ -1,6 +1,6 @@
 """What notebook 05 claims: see staff/notebooks/claims.py."""
 
-# %% c025e
+# %% c025e trained
 mean = {name: float(np.mean(values)) for name, values in above.items()}
 assert abs(by_hand - pairs.entropy_rate_bounds(8)[0]) < 1e-6 and abs(floor - by_hand) < 0.01
 assert mean["auto-regressive, 16"] > mean["table, n = 3"] + 0.02
@@ -18,9 +18,6 @@ upper = pairs.entropy_rate_bounds(5)[1] / math.log(2) - by_hand / math.log(2)
 assert abs(window_excess(pairs, 4) - upper) < 1e-6
 pieces = by_hand / math.log(2) + np.mean([window_excess(pairs, k) for k in range(50)])
 assert abs(pieces - 1.087) < 0.002
-
-# %% c025e trained
-mean = {name: float(np.mean(values)) for name, values in above.items()}
 assert window_excess(rare, 2) < 0.0245 and 0.020 < min(rare_above) < max(rare_above) < 0.029
 assert (
     all(x < 0.015 for x in above["recurrent, 16 units"]) and mean["hidden Markov, 4 states"] < 0.01
@@ -134,7 +131,7 @@ held = [
 ]
 assert min(held[:3]) > 0.9 and sum(x < 0.9 for x in held) == 2 and 0.95**20 > 1 / 3
 
-# %% c118
+# %% c118 trained
 assert all(ord(c) < 128 for c in corpus.text)
 own, base = found["letters of the word so far", "trained"], "letters of the word so far"
 assert max(found["a quotation is open", k] for k in ("trained", "untrained")) < 0.2
@@ -155,11 +152,8 @@ text_bits = {
 assert min(text_bits[4, "zeros"]) > max(text_bits[4, "carried"]) + 0.1
 assert abs(np.mean(text_bits[4, "carried"]) - np.mean(text_bits[64, "carried"])) < 0.05
 assert abs(np.mean(text_bits[16, "zeros"]) - np.mean(text_bits[64, "zeros"])) < 0.06
-
-# %% c118 trained
 assert samples[50][0] > samples[200][0] > samples[700][0]
 assert test_bits[3] > rnn_bits > test_bits[5] and samples[700][0] < 2.4
-own, base = found["letters of the word so far", "trained"], "letters of the word so far"
 assert own > found[base, "untrained"] + 0.1 and own > found[base, "current letter"] + 0.1
 assert gain[1].mean() > gain[3].mean() > gain[5].mean() > 0
 

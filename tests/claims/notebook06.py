@@ -18,7 +18,7 @@ assert parentheses.is_balanced(parentheses.tokens(EXAMPLE))
 assert wrong == 0
 assert (read_by_hand(deep) > 0, read_by_hand(deep[:-1]) > 0) == (True, False)
 
-# %% c050b
+# %% c050b trained
 torch.manual_seed(0)
 ours, helper = RecNet(10, 50, 2).double(), RecurrentClassifier(ReLUElmanCell, 10, 50).double()
 helper.recurrent.cells[0].x2h.load_state_dict(ours.x2h.state_dict())
@@ -28,8 +28,6 @@ few = usual.take(slice(64))
 rows = zip(few.tokens, few.lengths, strict=True)
 alone = torch.cat([ours(F.one_hot(row[:k], 10).double()) for row, k in rows])
 assert (helper(few.tokens) - alone).abs().max() < 1e-12
-
-# %% c050b trained
 assert np.median(lost["not clipped"]) > np.median(lost["clipped"])
 assert sum(spikes["not clipped"]) < sum(spikes["clipped"])
 assert min(of_usual) > 99.5
@@ -40,12 +38,10 @@ for model, (length, losses, norms) in trained["usual"]:
     assert losses[100:].max() > math.log(2) and losses[-100:].mean() < 0.05
     assert torch.linalg.eigvals(model.recurrent.cells[0].h2h.weight).abs().max() > 1.3
 
-# %% c071
+# %% c071 trained
 assert int(truly.sum()) == 625 and len(every) == 10**6
 assert precision(said, truly) < 0.25
 assert all(median < 0.25 and swapped.min() > 45 for median, swapped in accepted.values())
-
-# %% c071 trained
 runs = by_kind["usual"]
 assert min(run["one_colour_swapped"] for run in runs) > 0.5
 assert min(run["colours_exchanged"] for run in runs) > 0.7
@@ -58,7 +54,7 @@ assert sum(p_balanced(first, parentheses.tokens(s)) > 0.5 for s in broken) >= 2
 signs = {"([{()<>}])": True, "([{()<>})]": False, "([{)(<>}])": False}
 assert all(parentheses.is_balanced(parentheses.tokens(s)) == b for s, b in signs.items())
 
-# %% c089
+# %% c089 trained
 assert max(on_honest) < 70 and min(on_honest) > 45
 usual_shares, honest_shares = shares["usual recipe"], shares["honest set"]
 for name in ("colour counts match", "colours ignored", "adjacent pairs", "regression"):
@@ -72,19 +68,15 @@ assert usual_shares["any 8 neighbours"] > 93
 assert 100 * precision(~truly, SHORTCUTS["adjacent pairs"](every, 5)) < 3
 by_counts = SHORTCUTS["colour counts match"](every, 5)
 assert 100 * precision(by_counts, truly) < 7
-
-# %% c089 trained
 assert max(shared["colour counts match"]) < 5 < 60 < min(shared["adjacent pairs"])
 assert min(shared["first and last"]) > 90 and of_width[16] > 99 > of_width[12]
 
-# %% c106
+# %% c106 trained
 for name in ("last closing becomes its opening", "the end cut off (truncated)"):
     assert max(slipped[name, "six kinds"]) < 20
 ends = parentheses.depths(six_kinds.tokens).gather(1, six_kinds.lengths[:, None] - 1)[:, 0]
 assert set(six_kinds.kinds[ends < 0].tolist()) == {KINDS.index("random_strings")}
 assert (ends[six_kinds.kinds == KINDS.index("truncated")] > 0).all()
-
-# %% c106 trained
 median = {
     r: {k: np.median([run[k] for run in runs]) for k in columns} for r, runs in by_kind.items()
 }
@@ -116,7 +108,7 @@ for name in (turned, beginning):
     few, many = (np.median(slipped[name, r]) for r in ("seven kinds", "six kinds"))
     assert few < 0.65 * many
 
-# %% c120
+# %% c120 trained
 refused, let_through = middle  # each (depths, lengths)
 at_20, at_40, at_60 = (TRIED.index(length) for length in (20, 40, 60))
 assert let_through[2:, at_40].max() < 35 and refused[5, at_40] > 2 * let_through[5, at_40]
@@ -138,19 +130,12 @@ for rows in study_grids.values():
     assert rows.shape == (10, 7) and (rows[:, -1] > rows[:, 0] + 10).all()
 assert (study["rates"]["Elman"], study["rates"]["LSTM"]) == (0.016, 0.016)
 assert (study["rates"]["Elman, wide"], study["rates"]["LSTM, 4 layers"]) == (0.008, 0.016)
-
-# %% c120 trained
 assert steep > flat + 5
-refused, let_through = middle  # each (depths, lengths)
-at_20, at_40, at_60 = (TRIED.index(length) for length in (20, 40, 60))
 assert refused[5, at_40] > 50 and refused[5, at_40] > refused[0, at_40] + 35
-apart = {r: np.array([[run[k] for k in pairs] for run in runs]) for r, runs in auc.items()}
-of_six, of_deep = (np.median(apart[r], 0) for r in ("six kinds", "six kinds, deeper"))
 assert of_six[1] > 94 and of_six[3] > 80 and of_six[5] < 88 and of_six[1] > of_six[5] + 8
 deep = np.median(grids["six kinds, deeper"], 0)
 assert deep[0, 4, at_20] < refused[4, at_20] and deep[1, 4, at_20] > 15
 assert both[:5, at_20][1:].sum() < 0.75 * by_window.mean(0)[1:5, at_20].sum()
-six_missed, seven_missed = (missed[r][::-1] for r in ("six kinds", "seven kinds"))
 assert six_missed[0, 0] > 1.5 * six_missed[2, 0] and six_missed[0, 3] > 2 * six_missed[2, 3]
 assert np.nanmean(six_missed[0]) > 15 > 8 > np.nanmean(six_missed[4:])
 assert np.nanmean(six_missed[:, 0]) < np.nanmean(six_missed[:, 3])
@@ -159,13 +144,10 @@ assert at_end[1][-1] == max(at_end[1]) and at_end[1][0] > 1.3 * max(at_end[2])
 change = np.mean(grids["six kinds, deeper"], 0) - np.mean(grids["six kinds"], 0)
 assert change[0, 4:, at_40].mean() < -10 and change[1, 4:, at_40].mean() > 3
 
-# %% c131b
+# %% c131b trained
 levels = {name: np.median(values, 0) for name, values in found.items()}
 assert levels["untrained"][0] > 35 and abs(levels["last symbol"] - 20).max() < 8
 assert abs(levels["six kinds"][:2] - levels["usual"][:2]).max() < 20
-
-# %% c131b trained
-levels = {name: np.median(values, 0) for name, values in found.items()}
 for recipe in ("six kinds", "six kinds, deeper"):
     assert levels[recipe][0] > levels["untrained"][0] + 10
     assert levels[recipe][0] > levels[recipe][1] + 8 and levels[recipe][1] > levels[recipe][2]

@@ -1,11 +1,9 @@
 """What notebook 07 claims: see staff/notebooks/claims.py."""
 
-# %% c013
+# %% c013 trained
 assert math.isclose(0.9 ** half_life(0.9), 0.5) and 6 < half_life(0.9) < 7
 assert 0.97**30 < 0.5 < 0.98**30
 assert half_life(0.5) == 1
-
-# %% c013 trained
 assert elman_wrong[0] < 5 and elman_wrong[30] > 70
 
 # %% c034
@@ -54,7 +52,7 @@ assert (
     and abs(half_life(1 / (1 + math.exp(-5))) / (0.7 * math.exp(5)) - 1) < 0.05
 )
 
-# %% c077
+# %% c077 trained
 assert min(live_recall["LSTM", 0, 0.001] + live_recall["LSTM", 0, 0.03]) > 70
 medians = {name: {d: np.median(e) for d, e in errors.items()} for name, errors in recalled.items()}
 assert all(len(e) == 3 for errors in recalled.values() for e in errors.values())
@@ -87,8 +85,6 @@ assert np.median(longer["LSTM, bias 5"]) < 20 < 50 < min(longer["Elman"])
 assert min(longer["LSTM, bias 0"]) > 80
 assert [round(e) for e in midway["LSTM, bias 5"]] == [70, 38, 36]
 assert sum(e < 5 for e in recalled["Elman"][30]) == 1
-
-# %% c077 trained
 assert max(live_recall["LSTM", 3, 0.001]) < 10 and np.median(live_recall["GRU", 0, 0.03]) < 10
 assert at_first.max() < 0.01 and max(moved) < 0.05
 assert all(float(shares.median()) > 80 for shares in kept_after)
@@ -116,7 +112,7 @@ keep = 1 / (1 + math.exp(-10))
 up = math.tanh(10) * keep * (1 - keep**1000) / (1 - keep)
 assert round(up * keep**1000 - up) == -43
 
-# %% c109
+# %% c109 trained
 states = run(
     lstm_cell,
     copied(writer.lstm),
@@ -125,8 +121,6 @@ states = run(
 )
 theirs = writer.lstm(writer.embedding(ids["validation"][None, :50]))[0][0]
 assert torch.allclose(torch.cat([s[0] for s in states]), theirs, atol=1e-5)
-
-# %% c109 trained
 assert writer_bits < 2.3
 assert by_chance == 0 and slow > 20
 letters = sorted(fallen[c] for c in "etaoinshr")
@@ -171,8 +165,6 @@ assert min(wide["40"]) > 0.9 and sorted(wide["20"])[1] > 0.9 and 0.5 < min(wide[
 rates = {n: sorted({r for m, r, _ in parentheses["tuning"] if m == n}) for n in NETWORKS}
 assert all(rates[n][0] < parentheses["rates"][n] < rates[n][-1] for n in NETWORKS)
 
-# %% c133
-assert notices == {False: [0, 0, 0, 0, 0, 1], True: [1, 1, 1, 1, 1, 1]}
-
 # %% c133 trained
+assert notices == {False: [0, 0, 0, 0, 0, 1], True: [1, 1, 1, 1, 1, 1]}
 assert often + 5 < restored[False][0] < restored[True][0] - 10

@@ -1,14 +1,12 @@
 """What notebook 08 claims: see staff/notebooks/claims.py."""
 
-# %% c021a
+# %% c021a trained
 assert not set(training) & set(held_out)
 english_of = {}
 for pair in drawn:
     assert english_of.setdefault(pair.french, pair.english) == pair.english
 assert 0.05 < by_dictionary < 0.13 and 0.75 < crossing < 0.85
 assert english.vocab_size == 88
-
-# %% c021a trained
 assert shares[6] > 85 and shares[14] < 35 and shares[6] > shares[10] > shares[14]
 assert right_words[6] > 97 and right_words[14] < 80
 assert 0.3 < hits["one vector"].mean() < 0.85
@@ -69,10 +67,8 @@ for scores, reference in ((mine, theirs), (dot_scores(ss, hs), DotProductAttenti
     for ours, wanted in zip(look_back(scores, hs, some_mask), reference(ss, hs, some_mask)):
         assert torch.allclose(ours, wanted, atol=1e-12)
 
-# %% c076
-assert beyond["one vector"].mean() < 0.05
-
 # %% c076 trained
+assert beyond["one vector"].mean() < 0.05
 from helpers.models.recurrent import Recurrent
 from helpers.models.recurrent_cells import GRUCell
 from helpers.models.seq2seq import AdditiveSeq2Seq, DotProductSeq2Seq
@@ -98,10 +94,8 @@ for kind, reference in ((Additive, AdditiveSeq2Seq), (DotProduct, DotProductSeq2
             getattr(theirs.attention, name).weight.data.copy_(mine.weight)
     assert (ours(*batch) - theirs(*batch)).abs().max() < 1e-12
 
-# %% c084
-assert spread < 0.75 * bound
-
 # %% c084 trained
+assert spread < 0.75 * bound
 for name in models:
     steps = trace(models[name], EXAMPLE)
     for step in steps:
@@ -114,7 +108,7 @@ sharp = {
 }
 assert sharp["dot product"] > sharp["additive"] + 0.1
 
-# %% c102a
+# %% c102a trained
 from helpers.inference.alignment import alignment_error_rate, hard_alignment
 
 assert rates["dot product"] < rates["additive"] - 5
@@ -127,8 +121,6 @@ for a, w in zip(pairs_of_links, tables["additive"], strict=True):
     assert torch.equal(a, hard_alignment(w))
 hand = torch.tensor([[1, 0, 0], [0, 1, 1]]).bool(), torch.tensor([[1, 0, 0], [1, 0, 0]]).bool()
 assert abs(error_rate(hand[1], hand[0]) - 0.6) < 1e-6
-
-# %% c102a trained
 assert rates["dot product"] < rates["same_position"] - 15
 assert patched["both"][1] > 0.5 > patched["none"][1] and patched["none"][0] > 0.5
 assert patched["s_0"][0] > 0.5
@@ -184,10 +176,8 @@ for rate in (0.01, RATE):
 near = [far[k, TIMES[1], r][1, 0] for r in (0.01, RATE) for k in ("location", "additive")]
 assert near[0] < near[1] and near[2] > near[3]
 
-# %% c129
-assert abs(beam_table["one vector"][1] - beam_table["one vector"][0]) < 8
-
 # %% c129 trained
+assert abs(beam_table["one vector"][1] - beam_table["one vector"][0]) < 8
 from helpers.inference.search import beam_search as reference_search
 
 assert beam_table["additive"][2] < 5 < beam_table["one vector"][2]

@@ -45,7 +45,7 @@ assert torch.allclose(hand[1], torch.tensor([0.5, 0.5, 0]))
 after = torch.tensor([1.0, 1, 5]).softmax(0).tolist()
 assert [round(a, 3) for a in after] == [0.018, 0.018, 0.965]
 
-# %% c090
+# %% c090 trained
 x = torch.randn(2, 5, 12, dtype=torch.double)
 assert torch.equal(merge_heads(split_heads(x, 3)), x)
 for allowed, forbidden in ((None, None), (causal_mask(5), ~causal_mask(5))):
@@ -55,8 +55,6 @@ heads_by_loop = [
     scaled_attention(*(x[0] @ M[:, 4 * h : 4 * h + 4] for M in W[:3])) for h in range(3)
 ]
 assert torch.allclose(torch.cat(heads_by_loop, 1) @ W[3], multi_head(x, *W, 3)[0])
-
-# %% c090 trained
 test_x, test_y = digits(2000, torch.Generator().manual_seed(99))
 for (H, D), models in trained.items():
     for model in models:
@@ -67,13 +65,11 @@ favourites = [max((1, 3), key=lambda back: A[3:][(distance == back)[3:]].mean())
               for A in trained[2, 32][0].weights()[0]]  # fmt: skip
 assert set(favourites) == {1, 3}
 
-# %% c104
+# %% c104 trained
 big = torch.randn(4, 6, dtype=torch.double), torch.randn(7, 6, dtype=torch.double)
 ours_c = [torch.randn(6, 5, dtype=torch.double) for _ in range(3)]
 kernel = F.scaled_dot_product_attention(big[0] @ ours_c[0], big[1] @ ours_c[1], big[1] @ ours_c[2])
 assert torch.allclose(cross_attention(*big, *ours_c), kernel)
-
-# %% c104 trained
 for word in ("lanterns", "harbours", "stressed"):
     assert backwards(word)[0] == word[::-1]
 assert A.flip(1).diagonal().min() > 0.8

@@ -83,7 +83,7 @@ assert steep[20] < 0.01 * steep[0] and steep[20:].max() < 0.01
 gentle = alibi_bias(1 / 256, 64)[-1].flip(0).softmax(0)
 assert gentle.max() < 1.3 * gentle.min()
 
-# %% c109
+# %% c109 trained
 assert min(excess["1 layer"]["ALiBi"]) > 0.1 and min(excess["1 layer"]["none"]) > 1
 assert max(excess["2 layers"]["ALiBi"]) < 0.04
 assert max(excess["2 layers"]["none"]) < min(excess["1 layer"]["none"]) - 0.5
@@ -97,8 +97,6 @@ assert max(changed["RoPE", "no feed-forward"]) < 0.05
 assert len(of_rate) == 4
 for found in of_rate.values():
     assert len(found) == 4 and min(found, key=found.get) == 0.03
-
-# %% c109 trained
 assert worst == "ALiBi" and above["none"] > above["ALiBi"] + 0.5
 assert all(above[name] < 0.05 for name in ("learned", "sinusoidal", "RoPE"))
 for name in ("learned", "sinusoidal", "RoPE"):
@@ -110,7 +108,7 @@ assert abs(resemble["learned"][1]) < 0.1 and resemble["learned"][2] < 0.3
 assert abs(resemble["random"][1]) < 0.1 and resemble["random"][2] > 0.12
 assert resemble["sinusoidal"][0] > 0.9
 
-# %% c128
+# %% c128 trained
 assert holds == ["ALiBi"]
 far = {s: np.median(v[:, -1]) for s, (e, v) in tales.items() if e[-1] == 512}
 inside_64 = {s: np.median(v[:, list(e).index(64)]) for s, (e, v) in tales.items()}
@@ -136,16 +134,11 @@ assert len(rope_tales) == 3 and (rope_tales[:, 2] < rope_tales[:, 0] + 0.1).all(
 assert (rope_tales[:, 1] > rope_tales[:, 0] + 1).all()
 assert (sin_tales[:, 2] > sin_tales[:, 0] + 0.3).all()
 assert torch.equal(window_mask(9, 9), causal_mask(9))
-
-# %% c128 trained
-far = {s: np.median(v[:, -1]) for s, (e, v) in tales.items() if e[-1] == 512}
-inside_64 = {s: np.median(v[:, list(e).index(64)]) for s, (e, v) in tales.items()}
 for name in ("learned", "sinusoidal", "RoPE"):
     assert views[name][0].argmax() == LAG - 1
 rope_near, rope_late, _ = views["RoPE"]
 assert (rope_near - rope_late[:T])[:24].abs().max() < 0.02 * (rope_near.max() - rope_near.min())
 assert rope_late[T:].max() > rope_late[:T].max()
-sin_near, sin_late, _ = views["sinusoidal"]
 lead = [curve[LAG - 1] - curve[5:T].max() for curve in (sin_near, sin_late)]
 assert lead[1] < 0.5 * lead[0]
 assert sin_near.max() - sin_late[LAG - 1] > 5 and views["RoPE"][2][64:96].diagonal(62).mean() < 0.1
@@ -162,7 +155,7 @@ assert slowed["all but the fastest"][2] == 2 and 0.25 < slowed["all but the fast
 near = {name: np.median(v[:, e <= 64], axis=0) for name, (e, v) in tales.items()}
 assert all((near["RoPE"] < values).all() for name, values in near.items() if name != "RoPE")
 
-# %% c132
+# %% c132 trained
 assert hands_100 == 31
 for width, loss in zip((2, 3, 4), start, strict=True):
     assert abs(by_width[width] - floor - loss) < 0.15
@@ -171,8 +164,6 @@ at_128 = {s: np.median(v[:, list(e).index(128)]) for s, (e, v) in tales.items() 
 assert 0.3 < at_128["RoPE"] - inside_64["RoPE"] < 0.7
 assert at_128["sinusoidal"] - inside_64["sinusoidal"] > 2.5
 assert sorted(at_128, key=at_128.get)[:2] == ["ALiBi", "RoPE"]
-
-# %% c132 trained
 assert by_width[2] > math.log(SYMBOLS) and by_width[3] < floor + 0.5
 assert by_width[32] < floor + 0.05
 assert harmless < 0.3 and as_needed > 1.5

@@ -8,7 +8,7 @@ assert {shape for name, shape in shapes.items()} == {(B, T, D), (B, T, 4 * D)}
 assert shapes["feed_forward.up"] == (B, T, 4 * D) and shapes[""] == (B, T, D)
 assert norm_alone > 0.99995 and abs(norm_size - 1) < 0.01
 
-# %% c201
+# %% c201 trained
 medians = {kind: np.median(found, axis=1) for kind, found in arrives.items()}
 assert nearest == 1.25 and medians["none"][0] < 1e-6 and medians["none"][-1] > 1000
 assert 0.05 < medians["none"][2] < 0.4 and 2 < medians["none"][4] < 12
@@ -30,12 +30,10 @@ assert all(0.3 < size < 5 for size, _ in linked.values())
 assert all(apart < 0.06 for (kind, _), (_, apart) in linked.items() if kind == "scaled")
 assert all(apart < 0.1 for (_, gain), (_, apart) in linked.items() if gain <= 1.5)
 assert 0.2 < linked["plain", 4.0][1] < 0.35
-
-# %% c201 trained
 assert live["none", 0.5] > 0.3 and live["none", 3.0] > 0.1 and live["none", 1.5] < 0.1
 assert all(live["scaled", gain] < 0.05 for gain in (0.5, 1.5, 3.0))
 
-# %% c048
+# %% c048 trained
 assert 12_000 < sum(p.numel() for p in trained["none"].parameters()) < 12_200
 assert (min(minima["none"]), max(minima["none"])) == (5, 17)
 assert sorted(minima["scaled"]) == [1, 1, 1, 1, 1, 2] and sorted(minima["half"]) == [
@@ -57,8 +55,6 @@ assert adds["plain"][0] > 0.75 and 0.4 < adds["plain"][4] < 0.65 and 0.15 < adds
 assert all(0.13 < share < 0.27 for share in adds["scaled"])
 centre = {k: [r["trained"] for r in study["surfaces"]["runs"] if r["kind"] == k] for k in minima}
 assert min(centre["scaled"]) > max(*centre["none"], *centre["plain"], *centre["half"])
-
-# %% c048 trained
 assert moved["plain"] == sorted(moved["plain"], reverse=True)
 assert moved["plain"][0] > max(8 * moved["scaled"][0], 20 * moved["plain"][3])
 assert all(surface[8, 8] < 0.02 for surface in planes.values())
@@ -185,20 +181,16 @@ for warmup in warmups:
 best = min(np.median(found) for found in cells.values())
 assert np.median(post["undivided", 0.01, 100]) < best + 0.005
 
-# %% c117
+# %% c117 trained
 assert all(abs(loss - math.log(2)) < 0.02 for loss in bit_losses[False])
 assert [1 - max(a, 0) - max(-a, 0) for a in (-1, 0, 1)] == [0, 1, 0]
 assert torch.allclose(gated(x), mine, atol=1e-5)
-
-# %% c117 trained
 assert all(loss < 0.01 for loss in bit_losses[True])
 
-# %% c128
+# %% c128 trained
 assert abs(middle["parallel"] - middle["the block"]) < 0.1
 assert -0.05 < middle["no_feed_forward"] - middle["the block"] < 0.15
 assert changed_runs("no_norms", 0.003)[:2] > changed_runs("no_skips", 0.003)[:2]
-
-# %% c128 trained
 assert max(middle, key=middle.get) == "no_attention" and min(tried["no_attention"]) > UNIFORM - 0.1
 for name in ("no_skips", "no_norms"):
     assert min(tried[name]) > max(tried["the block"]) + 0.05

@@ -59,7 +59,7 @@ for name, weight in started(L).named_parameters():
     if weight.ndim == 2:
         assert abs(weight.std().item() / sizes_of[theirs_name] - 1) < 0.1
 
-# %% 5ecfcf45
+# %% 5ecfcf45 trained
 assert round(source.entropy_rate(), 2) == 0.99 and round(floor, 2) == 1.06
 assert abs(chart["healthy"][0] - guessing) < 0.4
 assert all(chart[name][3] < 1e-3 for name in ("healthy", "A", "C", "D"))
@@ -86,8 +86,6 @@ assert (
     sum(train(repaired)[-20:]) / 20 > floor
     and leak(repaired, test_text[:, :-1], toy["T"] // 2, toy["V"]) < 1e-3
 )
-
-# %% 5ecfcf45 trained
 assert floor < chart["healthy"][1] < floor + 0.12
 assert chart["A"][0] > 4 * guessing and abs(chart["A"][1] - guessing) < 0.6
 assert chart["B"][1] < 0.6 * floor and chart["B"][3] > 1
@@ -107,7 +105,6 @@ class NoPositions(MyGPT):
         return self.norm(x) @ self.embedding.weight.T
 
 
-orderless = toy_model(NoPositions)
 falling = train(orderless, steps=600)
 for steps_, loss_ in ((100, 1.74), (400, 1.37), (600, 1.30)):
     assert abs(sum(falling[steps_ - 20 : steps_]) / 20 - loss_) < 0.08

@@ -8,15 +8,13 @@ known = {f" {word}".encode() for word in re.findall(r"[A-Za-z]+", corpus.train)}
 assert 0.4 < sum(tokenizer.token_bytes(t) in known for t in range(V)) / V < 0.6
 assert 3.4 < bytes_per_token < 3.6
 
-# %% c028
+# %% c028 trained
 assert abs(losses[0] - math.log(V)) < 0.1
 assert 5.8 < unigram < 6.0 and sum(losses[8:12]) / 4 > unigram > sum(losses[16:20]) / 4
 right, old, neither, slow, plain, lost = (
     (ends[name], statistics.median(lengths[name]), max(lengths[name])) for name in runs
 )
 assert right[2] < 1 and 0.1 < old[0] - right[0] < 0.6 and 1.6 < old[1] / right[1] < 2.8
-
-# %% c028 trained
 assert sum(losses[-20:]) / 20 < 5.2
 right, old, neither, slow, plain, lost = (
     (ends[name], statistics.median(lengths[name]), max(lengths[name])) for name in runs
@@ -25,7 +23,7 @@ assert neither[0] > math.log(V) + 1 and neither[1] > 24
 assert plain[2] > 1 and not lost[0] < plain[0] + 1 and lost[1] == 0 and lost[2] > 1e6
 assert right[0] + 0.15 < min(slow[0], plain[0]) and max(slow[0], plain[0]) < 5.4
 
-# %% c040
+# %% c040 trained
 assert branches["falling"][0][0] == branches["constant"][0][0]
 assert all(run[-1] < run[0] for runs in branches.values() for run in runs)
 assert all(s > c[-1] for s, c in zip(short_steps, branches["constant"]))
@@ -39,11 +37,9 @@ first, second = (torch.optim.AdamW(m.parameters(), lr=0.01) for m in (one, two))
 mine = train(one, first, windows, 10, 3, 0.01)
 theirs = Training(two, windows, 10, warmup=3, optimizers=[second])
 assert all(abs(a - b.loss) < 1e-3 for a, b in zip(mine, theirs, strict=True))
-
-# %% c040 trained
 assert min(gain) > 0 and 0.4 < gap[3] / gap[6] < 0.85 and gap[4] > 0.8 * gap[6]
 
-# %% c051
+# %% c051 trained
 assert abs(moves[0] - 0.01) < 1e-6 and abs(moves[1] - 0.01) < 1e-4
 assert len(flatness) == 6
 for row in flatness.values():
@@ -63,8 +59,6 @@ for gradient in (1.0, -1.0, 1.0):
     optimizer.step()
     at.append(-w.item())
 assert [round(y - x, 2) for x, y in itertools.pairwise(at)] == [1.0, -0.05, 0.34]
-
-# %% c051 trained
 level = torch.linalg.svdvals(orthogonalise(gradients[shown]))
 assert level[-5] > 0.3 * level[0] and level[-1] < 0.1 * level[0]
 assert sum(row["the gradient"] > 0.09 for row in flatness.values()) >= 3
@@ -104,7 +98,7 @@ if "long" in study:
     assert max(p["name"] for p in curve if p["tokens"] < 5.2e6) < 0.7 < 0.88 < curve[-1]["name"]
     assert min(falls) > 0.005 and max(falls) < 0.015
 
-# %% c096
+# %% c096 trained
 assert all(r["curve"][-1]["bits_per_byte"] < ngram_best - 0.08 for r in study["laptop"])
 by_n = {row["n"]: row["bits_per_byte"] for row in study["baselines"]["Kneser-Ney"]}
 assert by_n[2] > by_n[3] > by_n[4] and abs(by_n[4] - by_n[6]) < 0.02
@@ -113,8 +107,6 @@ their_lstms = [r["bits_per_byte"] for r in study["baselines"]["LSTM"]]
 assert max(gpts) < min(their_lstms) <= max(their_lstms) < ngram_best
 rates_tried = sorted(lstm_rates)
 assert min(lstm_rates, key=lstm_rates.get) not in (rates_tried[0], rates_tried[-1])
-
-# %% c096 trained
 for seed in (0, 1):
     at_size = {size: {name: excess[name, size][seed] for name in middle} for size in sizes}
     assert at_size[3_000]["GPT"] < 0.2 < 1.5 < at_size[3_000]["5-gram"]
@@ -123,7 +115,7 @@ for seed in (0, 1):
     assert all(at_size[size]["6-gram"] < at_size[size]["5-gram"] for size in sizes[:2])
     assert min(at_size[size]["4-gram"] for size in sizes) > 2
 
-# %% c107
+# %% c107 trained
 end_of = {name: sum(losses[-15:]) / 15 for name, (losses, _, _) in six.items()}
 last_check = {name: checks[-1][1] for name, (_, _, checks) in six.items()}
 middle_of = {name: statistics.median(run[1]) for name, run in six.items()}
@@ -140,24 +132,18 @@ assert min(loss for _, loss in six["by heart"][2]) < math.log(V) - 0.3
 assert abs(end_of["low"] - math.log(V)) < 0.1 and end_of["high"] > end_of["healthy"] + 0.5
 assert max(six["high"][0]) > math.log(V) + 1
 assert abs(last_check["healthy"] - end_of["healthy"]) < 0.6
-
-# %% c107 trained
-end_of = {name: sum(losses[-15:]) / 15 for name, (losses, _, _) in six.items()}
-last_check = {name: checks[-1][1] for name, (_, _, checks) in six.items()}
 below, above = max(six["healthy"][1][20:]), min(six["old"][1][20:])
 assert below < 1 < above
 assert end_of["leak"] < 1 and last_check["leak"] < 1 and dict(six["leak"][2])[90] < 1
 assert end_of["by heart"] < 1 and last_check["by heart"] > math.log(V) + 0.5
 assert 0.05 < end_of["old"] - end_of["healthy"] < 0.5
 
-# %% c122
+# %% c122 trained
 assert verdict == "equal" or device.type != "cpu"
 assert (whole - quarters).norm() / whole.norm() < 1e-5
 assert gone[524_288, "float16"][1] > 0.4
 assert all(mass < 0.001 for (_, name), (_, mass) in gone.items() if name != "float16")
 assert torch.tensor(2.9e-8).half() == 0 < torch.tensor(3.1e-8).half()
-
-# %% c122 trained
 assert resumed_at == 20 and len(rest) == len(bare_rest) == 20 and bare_apart > 0.02
 for BT in (2_560, 10_240, 20_480):
     assert gone[BT, "float16"][0] > 0.55 and gone[BT, "float16"][1] < 1 / 6

@@ -142,7 +142,7 @@ perfect = torch.zeros(81, 81)
 perfect[torch.arange(41, 81), torch.arange(2, 42)] = 1
 assert abs(float(induction_score(perfect, 40)) - 1) < 1e-6
 
-# %% c146
+# %% c146 trained
 assert costs_of[2].max() > 0.02
 assert whole_model[0] > math.log(V) and costs_of[0].min() < -0.05
 assert 0.03 < of_saved["stories"].mean() < 0.25 and of_saved["words"].mean().abs() < 0.2
@@ -151,8 +151,6 @@ assert whole_model[0] > first_round - 0.2
 assert on_told.max() < 0.05
 assert torch.isfinite(costs_of).all()
 assert torch.allclose(nats(), whole_model, atol=1e-4)  # the model is whole again
-
-# %% c146 trained
 assert whole_model[1] > whole_model[2] + 0.1 and whole_control < 0.1
 
 # %% c151h

@@ -32,7 +32,7 @@ for ours, other in zip((inputs, targets), theirs, strict=True):
     assert abs(float((ours == tokens).double().mean() - (other == tokens).double().mean())) < 0.003
 assert abs(float((theirs[0] == 30_000).double().mean()) - 0.12) < 0.002
 
-# %% p078
+# %% p078 trained
 from unittest import mock
 
 reference = F.cross_entropy
@@ -44,15 +44,13 @@ spoiled_B = 0.983 * B + 0.017 / 6  # of the visible sounds so many are random in
 with mock.patch.dict(messages.__globals__, B=spoiled_B):
     allowing = fill_gap(*messages(sounds), B)
 assert 0 < bits(allowing, sounds) - known["all others"] < 0.003
-
-# %% p078 trained
 left = known["all before it"] - known["all others"]
 by_frequency = known["frequencies only"] - known["all others"]
 for curve in gap_curves:
     assert 0.03 < curve[500] < left - 0.1
     assert all(abs(curve[step] - by_frequency) < 0.15 for step in (20, 30))
 
-# %% p090b
+# %% p090b trained
 assert len(kinds) == 6 and all(len(of_kind(kind, "probe")) == 3 for kind in kinds)
 own = limits["place, own sound"]
 assert all(abs(x - own) < 0.02 for x in of_kind("0/0/100", "probe"))
@@ -77,12 +75,10 @@ assert abs(probed["untrained"] - limits["place, own sound"]) < 0.1
 for word in ("watch", "light"):
     assert min(cosines[word][0, 1], cosines[word][2, 3]) > cosines[word][:2, 2:].max() + 0.05
 assert (cosines["left"][:2, 2:] > cosines["left"][0, 1]).sum() == 2
-
-# %% p090b trained
 trained_probes = list(probed.values())[1:]
 assert max(trained_probes) < limits["place, sounds until now"] < probed["untrained"] - 0.5
 
-# %% p111
+# %% p111 trained
 last = {name: values.mean() for name, values in finals.items()}
 assert winner == "masked LM" and max(finals["masked LM"]) < limits["place, sounds until now"]
 assert (
@@ -106,8 +102,6 @@ assert 0 < last["ELECTRA"] - mean < 0.05 and max(by_frequency) > min(finals["ELE
 assert min(by_frequency) > max(finals["causal LM"]) > max(finals["masked LM"])
 assert 12 < worse / perfect < 18 and worse > learnable["masked sound, at 15 % of the tokens"]
 assert all(layer[0] > layer[1] for layer in (run["probes"] for run in runs_of("electra")))
-
-# %% p111 trained
 assert all(0.1 < x - limits["gap, all others"] < 0.2 for x in made) and 0.34 < kept < 0.42
 assert replaced.double().mean() < 0.1
 
@@ -168,7 +162,7 @@ assert any((z[group == j] == MOODS.index("sad")).float().mean() > 0.5 for j in r
 assert abs(100 * longer["right"] - mood["pretrained"][2]) < 5 and longer["steps"] == 1200
 assert all(len(scores_of("mood", s, n)) >= 3 for s in ("pretrained", "scratch") for n in NUMBERS)
 
-# %% d052b
+# %% d052b trained
 from helpers.inference.tagging import entities_of as of_the_course
 
 tags = ["O", "B", "I", "B", "O", "I", "I"]
@@ -177,8 +171,6 @@ assert entities_of(tags) == named == [(1, 3), (3, 4), (5, 7)]
 assert of_rules["a list of all names"][2] > 99.9 and len(wrong) == 1
 assert 50 < of_rules["every capitalised word"][2] < 75
 assert not any(set(NEVER) & set(story.people) for story in labelled)
-
-# %% d052b trained
 assert on_strangers["the list of the labels"][1] == 0
 
 # %% d071q

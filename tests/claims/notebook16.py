@@ -20,7 +20,7 @@ torch.manual_seed(1)
 made = EncoderDecoder.build(french.vocab_size, english.vocab_size, 64, 4, 2, max_length=40)
 assert (made.double()(probe_in, probe_out) - untrained(probe_in, probe_out)).abs().max() < 1e-12
 
-# %% c054a
+# %% c054a trained
 (source_b, read_b), predict_b = next(
     batches(training, english, french, 8, torch.Generator().manual_seed(0), to_french=False)
 )
@@ -37,8 +37,6 @@ assert abs(np.mean(faster) / 100 - turning) < 0.02
 assert at_16["GRU"] > at_16["GRU, dot product"] > 45 > 30 > at_16["rotary"] > 15
 assert at_16["learned"] < 5 and by_length(compared["transformer, learned positions"])[18] < 1
 assert max(by_length(rows)[20] for rows in compared.values()) < 15
-
-# %% c054a trained
 assert (
     float((by_inside[6:13] - by_position[6:13]).abs().max()) < 10 < float(usual[12] - by_inside[12])
 )
@@ -46,7 +44,7 @@ assert alone.mean() > 0.95 and mixed_batch.mean() < 0.45
 assert 0.85 < hits.mean() < 0.97 and far_hits.mean() < 0.1
 assert abs(runs("translation", rate=0.002)[0]["exact"] - hits.mean()) < 0.05
 
-# %% c070
+# %% c070 trained
 assert max(chosen) - error_rate(truth.float(), truth) < 8 and 30 < min(lower_heads) < 50
 best_08 = min(ablation)
 slow, fast, _ = (
@@ -62,8 +60,6 @@ for rows in groups.values():
     for row in rows:
         heads = row["alignment"]["heads"]
         assert heads["1.mean"]["error rate"] < heads["0.mean"]["error rate"] - 0.1
-
-# %% c070 trained
 lower, upper = (min(error_rate(w[:, h], truth) for h in range(H)) for w in layers)
 assert upper < 16 and lower > upper + 15 and 80 > by_position[12] > 60
 single = [left[f"block 2, head {h + 1}"] for h in range(H)]
@@ -107,7 +103,7 @@ for N in (20, 57, 160):
     assert [part.tolist() for part in theirs] == list(mine)
     assert restore_spans(*theirs, marks).tolist() == restore(*mine, marks) == ids
 
-# %% c105k
+# %% c105k trained
 good = [
     *percent(separate, "to-English: French", ENGLISH),
     *percent(separate, "to-French: English", FRENCH),
@@ -166,8 +162,6 @@ examples = [
 none, few_of = (sum(words <= set(grammar.french_words) for words in texts) for texts in examples)
 assert none < 9 and few_of > 14
 assert 50 < np.mean(percent(of_french, "to-French: cut", "a French sentence")) < 60
-
-# %% c105k trained
 assert abs(obeyed[1, 0] - percent(either, "to-French: French", FRENCH)[0]) < 10
 assert obeyed.min() > 50 and obeyed[1, 0] > 75
 

@@ -57,10 +57,8 @@ theirs, x = Adapter(D, m, zero=False), torch.randn(2, 3, D)
 own = adapter(x, theirs.down.weight, theirs.down.bias, theirs.up.weight, theirs.up.bias)
 assert torch.allclose(own, theirs(x), atol=1e-6)
 
-# %% c080
-assert abs(float(delta.square().sum()) - 30) < 1e-3
-
 # %% c080 trained
+assert abs(float(delta.square().sum()) - 30) < 1e-3
 for r_ in RANKS:
     floor = float(best_possible(delta, r_))
     assert (plenty[r_] > floor - 1e-3).all() and (plenty[r_] < floor + 0.25).all()
@@ -70,7 +68,7 @@ order = [few[r_].mean() for r_ in (4, 6, 8, 12)]
 assert order == sorted(order) and few[24].mean() > 2 * few[4].mean()
 assert (30 - few[24].mean()) < 0.5 * (30 - few[4].mean())
 
-# %% c095
+# %% c095 trained
 assert 3.5 < follows["not taught", "trained"][2] < follows["not taught", "left out"][2] < 5.3
 fresh, after = measured.values()
 assert after["word, worth"][0] < 1.2 and abs(after["question, worth"][0] - 1.1) < 0.5
@@ -173,8 +171,6 @@ assert 1.6 < words_worth[2] / words_worth[1] < 2
 assert point(three_rates("adapters")[2])[0] > 0.6
 spread_of = [np.mean(values(rows, "stories")) for rows in of.values()]
 assert abs(max(spread_of) - min(spread_of) - 0.12) < 0.01
-
-# %% c095 trained
 for seed in ("", ", seed 1", ", seed 2"):
     for people in asked:
         right, wrong, gain, _ = follows["LoRA" + seed, people]
@@ -184,25 +180,16 @@ assert all(30 < follows["not taught", people][0] < 52 for people in asked)
 assert all(follows["from scratch", people][0] < 10 for people in asked)
 assert all(abs(follows["from scratch", people][2]) < 0.2 for people in asked)
 assert bits_of_old_text(named_after) - untouched > 0.05
-fresh, after = measured.values()
 assert 33 < fresh["question"] < 43 and after["question"] < 0.6 * fresh["question"]
 assert 33 < after["statements"] < 41 and after["said"][2] > 0.6 * len(JUDGED)
 plain, mixed_in = kept["LoRA"], kept["LoRA with old text"]
 assert mixed_in[0] > 55 and mixed_in[1] > follows["not taught", "left out"][2] + 2
 assert mixed_in[2] < 0.25 * plain[2] and abs(mixed_in[0] - plain[0]) < 12
-of = {way: runs("methods", method=way) for way in ways}
-cheap = {way: runs("equal cost", method=way) for way in ("output", "adapters", "LoRA")}
-by_clock = [row["seconds"] for row in cheap["LoRA"]]
-full_time = max(row["seconds"] for row in of["full"])
-told = runs("whole stories", kind="words", method="full")
-more = [row["words used"] - row["other words"] for row in told]
 assert sum(gain > 0.01 for gain in more) == 1 and max(more) < 0.05
 
-# %% c100
+# %% c100 trained
 assert len(words) == 20 and soft.prompt.numel() == 20 * D < 0.003 * N
 assert all(torch.equal(a, b) for a, b in zip(soft.model.parameters(), base.parameters()))
-
-# %% c100 trained
 trained_bits, hard_bits = (
     bits_of_answers(model, JUDGED[:120]).mean().item() for model in (soft, hard)
 )

@@ -134,12 +134,10 @@ assert len(short_run) == 3 and (short_run - taught_run > 0.05).all()
 assert abs((long_run - taught_run).mean()) < 0.02 and min(taught_run) > 1.13 + 0.2
 assert 2.6 < share < 2.8 and 125 < card["tokens_seen"] / read < 140
 
-# %% c122
+# %% c122 trained
 assert len(difference_of) == 3 and max(difference_of.values()) < 1e-12
 p, layer.k = layer.router(x).softmax(dim=-1), 8
 assert (layer(x) - (p[:, :, None] * every).sum(1)).abs().max() < 1e-12
-
-# %% c122 trained
 mean_error, idle_of, double_of = (
     {b: [look(*result) for result in found] for b, found in routed.items()}
     for look in (
