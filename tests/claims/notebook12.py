@@ -95,16 +95,6 @@ assert abs(chart["healthy"][2] - 1.08) < 0.04 and abs(without - 1.79) < 0.08
 assert max(chart[name][2] for name in "BD") < 0.6 * floor < floor < chart["healthy"][2] + 0.05
 assert min(honest["B"], honest["D"]) > 1.2 * guessing
 assert abs(honest["healthy"] - chart["healthy"][1]) < 0.1
-
-
-class NoPositions(MyGPT):
-    def forward(self, tokens):
-        x = self.embedding(tokens)
-        for block in self.blocks:
-            x = block(x, causal=True)
-        return self.norm(x) @ self.embedding.weight.T
-
-
 falling = train(orderless, steps=600)
 for steps_, loss_ in ((100, 1.74), (400, 1.37), (600, 1.30)):
     assert abs(sum(falling[steps_ - 20 : steps_]) / 20 - loss_) < 0.08
