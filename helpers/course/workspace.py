@@ -17,15 +17,32 @@ from helpers.console import print_all
 from helpers.course.environment import find_root
 from helpers.files import own_files, write_whole
 
+# Further reading: notebooks beside the one of the same number, on which nothing builds.
+FURTHER = "further"
+
 
 def released_notebooks(root: Path) -> list[Path]:
-    """The notebooks and released labs of the course, in order, relative to ``notebooks/``."""
+    """The notebooks, further notebooks and released labs, in order, relative to ``notebooks/``."""
     folder = root / "notebooks"
     return [
         path.relative_to(folder)
-        for pattern in ("*.ipynb", "labs/*.ipynb")
+        for pattern in ("*.ipynb", f"{FURTHER}/*.ipynb", "labs/*.ipynb")
         for path in own_files(folder, pattern, deep=False)
     ]
+
+
+def lesson_name(notebook: Path) -> str:
+    """The name of what belongs to a notebook: its checks, its claims and other answers.
+
+    Args:
+        notebook: its path; a lab is none.
+
+    Returns:
+        ``notebook02``, or ``further_02_smoothing`` for ``further/02_smoothing.ipynb``.
+    """
+    if notebook.parent.name == FURTHER:
+        return f"{FURTHER}_{notebook.stem}"
+    return f"notebook{notebook.stem[:2]}"
 
 
 def find_notebook(root: Path, name: str) -> Path:
@@ -33,6 +50,7 @@ def find_notebook(root: Path, name: str) -> Path:
 
     Args:
         name: the beginning of its file name, such as ``02`` or ``lab01``, or the whole of it.
+            A further notebook is meant where no other begins so: ``02_sm`` or ``02_smoothing``.
 
     Raises:
         ValueError: no notebook or several begin so.
@@ -40,7 +58,9 @@ def find_notebook(root: Path, name: str) -> Path:
     stem = Path(name).name.removesuffix(".ipynb")
     released = released_notebooks(root)
     found = [path for path in released if path.stem == stem]
-    found = found or [path for path in released if stem and path.stem.startswith(stem)]
+    if not found and stem:
+        begin = [path for path in released if path.stem.startswith(stem)]
+        found = [path for path in begin if path.parent.name != FURTHER] or begin
     if len(found) != 1:
         names = ", ".join(path.stem for path in found or released) or "none"
         problem = "Several notebooks begin" if found else "No notebook begins"

@@ -1,7 +1,8 @@
 """What a notebook claims is asserted in its kernel, and never in front of a student.
 
-The claims of notebook 09 stand in ``tests/claims/notebook09.py``: blocks of Python, each under a
-line that names the cell after which it runs::
+The claims of notebook 09 stand in ``tests/claims/notebook09.py``, those of the further notebook
+``02_smoothing`` in ``tests/claims/further_02_smoothing.py``: blocks of Python, each under a line
+that names the cell after which it runs::
 
     # %% c031
     assert Q.tolist() == [[1, 0], [0, 2], [1, 2]]
@@ -22,6 +23,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from helpers.course.workspace import lesson_name
 
 FOLDER = Path("tests/claims")
 _HEAD = re.compile(r"^# %% (\S+)( trained)?[ ]*$", re.MULTILINE)
@@ -64,8 +67,7 @@ class Block:
 
 def claims_file(root: Path, notebook: Path) -> Path:
     """Where the claims of a notebook stand; the file need not exist."""
-    number = notebook.stem.split("_")[0]
-    return root / FOLDER / f"notebook{number}.py"
+    return root / FOLDER / f"{lesson_name(notebook)}.py"
 
 
 def read_claims(file: Path) -> list[Block]:

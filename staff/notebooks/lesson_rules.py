@@ -7,16 +7,19 @@ import base64
 import re
 import struct
 from collections.abc import Iterator
+from pathlib import Path
 
 from nbformat import NotebookNode
 
 from helpers.course.quiz_texts import QuizTextError, quiz_file, read_quizzes
+from helpers.course.workspace import FURTHER, lesson_name
 from helpers.display.widgets import RUN_ME
 from staff.notebooks.folding import ANSWER_TAG, FOLDED_TAG, TITLE
 from staff.notebooks.syntax import parse
 
 YOUR_TURN_TAG, PREDICTION_TAG, ALGORITHM_TAG = "your-turn", "prediction", "algorithm"
 LEAST_TASKS, LEAST_PREDICTIONS = 4, 2
+LEAST_FURTHER = 1  # of either, in a further notebook
 MAX_VISIBLE_LINES, MAX_CAPTION_WORDS = 15, 30
 MAX_WIDTH, MAX_HEIGHT = 13.0, 6.0  # inches of a figure, and what a tight frame may add
 DPI, FRAME = 110, 0.6
@@ -41,13 +44,14 @@ PRIVATE_WORDS = (
 
 def check_lesson(notebook: NotebookNode, name: str) -> list[str]:
     """All complaints about a lesson of the second edition; ``name`` is relative to notebooks/."""
-    if "/" in name:
+    further = name.startswith(f"{FURTHER}/")
+    if "/" in name and not further:
         return []
     return [
-        *tasks_complaints(notebook),
-        *predictions_complaints(notebook),
+        *tasks_complaints(notebook, LEAST_FURTHER if further else LEAST_TASKS),
+        *predictions_complaints(notebook, LEAST_FURTHER if further else LEAST_PREDICTIONS),
         *claims_complaints(notebook),
-        *quiz_complaints(notebook, name[:2]),
+        *quiz_complaints(notebook, lesson_name(Path(name)) if further else name[:2]),
         *folding_complaints(notebook),
         *caption_complaints(notebook),
         *picture_complaints(notebook),
@@ -55,7 +59,7 @@ def check_lesson(notebook: NotebookNode, name: str) -> list[str]:
     ]
 
 
-def tasks_complaints(notebook: NotebookNode) -> list[str]:
+def tasks_complaints(notebook: NotebookNode, least: int = LEAST_TASKS) -> list[str]:
     """At least four tasks in which the student writes, each with its solution folded below."""
     complaints, tasks = [], []
     for number, cell, tags in _code(notebook):
@@ -81,8 +85,8 @@ def tasks_complaints(notebook: NotebookNode) -> list[str]:
             )
         if not any("not attempted yet" in output.get("text", "") for output in cell.outputs):
             complaints.append(f"cell {number} is not stored as it is handed out, without an answer")
-    if len(set(tasks)) < LEAST_TASKS:
-        complaints.append(f"the student writes in {len(set(tasks))} tasks; {LEAST_TASKS} or more")
+    if len(set(tasks)) < least:
+        complaints.append(f"the student writes in {len(set(tasks))} tasks; {least} or more")
     return complaints
 
 
@@ -99,7 +103,7 @@ def solution_below(notebook: NotebookNode, number: int) -> str:
     return found[1] if found else ""
 
 
-def predictions_complaints(notebook: NotebookNode) -> list[str]:
+def predictions_complaints(notebook: NotebookNode, least: int = LEAST_PREDICTIONS) -> list[str]:
     """At least two predictions, each asked for before the folded result it is compared with."""
     complaints: list[str] = []
     asked: dict[str, int] = {}
@@ -123,8 +127,8 @@ def predictions_complaints(notebook: NotebookNode) -> list[str]:
                 complaints.append(f"cell {number} answers a prediction and lacks '{ANSWER_TAG}'")
     for name in sorted(set(asked) - set(compared)):
         complaints.append(f"cell {asked[name]} asks for '{name}', with which nothing is compared")
-    if len(asked) < LEAST_PREDICTIONS:
-        complaints.append(f"it asks for {len(asked)} predictions; {LEAST_PREDICTIONS} or more")
+    if len(asked) < least:
+        complaints.append(f"it asks for {len(asked)} predictions; {least} or more")
     return complaints
 
 
@@ -151,6 +155,8 @@ def quiz_complaints(notebook: NotebookNode, number: str) -> list[str]:
                 complaints.append(f"cell {place} holds the text of a quiz")
             if _name(function) == "quiz" and node.args:
                 asked.append(getattr(node.args[0], "value", ""))
+    if number.startswith(FURTHER) and not asked:
+        return complaints  # a further notebook may have no quiz
     try:
         known = list(read_quizzes(quiz_file(number)))
     except QuizTextError as error:

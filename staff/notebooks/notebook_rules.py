@@ -20,7 +20,7 @@ from nbformat import NotebookNode
 
 from helpers.console import print_all
 from helpers.course.environment import find_root
-from helpers.course.workspace import find_notebook, released_notebooks
+from helpers.course.workspace import FURTHER, find_notebook, released_notebooks
 from staff.notebooks.address import Address, read_address
 from staff.notebooks.lesson_rules import check_lesson
 from staff.notebooks.links import check_links
@@ -86,6 +86,9 @@ def check_opening(notebook: NotebookNode, name: str, address: Address) -> list[s
     builds_on = re.search(r"(?is)builds on(.*?)(?:\n\s*\n|\Z)", opening)
     if builds_on and not name.startswith("00") and ".ipynb)" not in builds_on[1]:
         complaints.append("'builds on' links to no other notebook")
+    links = re.findall(r"\(([^)\s#]+\.ipynb)", builds_on[1]) if builds_on else []
+    if any((Path(name).parent / link).parent.name == FURTHER for link in links):
+        complaints.append("it builds on a further notebook, which must be no prerequisite")
     return complaints
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from helpers.course import quiz_texts
 from helpers.course.quiz_texts import FOLDER, QuizTextError, quiz_file, quizzes_of, read_quizzes
-from helpers.course.workspace import released_notebooks
+from helpers.course.workspace import FURTHER, lesson_name, released_notebooks
 from helpers.display.quizzes import ChoiceQuiz, NumberQuiz
 from helpers.files import own_files
 
@@ -51,7 +51,10 @@ def test_every_file_builds(path):
 
 
 def test_every_file_belongs_to_a_notebook(root):
-    stems = {path.stem for path in released_notebooks(root)}
+    stems = {
+        lesson_name(path) if path.parent.name == FURTHER else path.stem
+        for path in released_notebooks(root)
+    }
     assert [path.name for path in FILES if path.suffix != ".toml" or path.stem not in stems] == []
 
 

@@ -1,10 +1,14 @@
 """Working copies are laid once, never overwritten, and never half written."""
 
 import os
+from pathlib import Path
 
 import pytest
 
 from helpers.course import workspace
+
+NOTEBOOKS = ["00_start.ipynb", "02_ngrams.ipynb", "further/02_smoothing.ipynb"]
+NOTEBOOKS += ["labs/lab01_ngrams.ipynb"]
 
 
 @pytest.fixture
@@ -12,7 +16,8 @@ def course(tmp_path):
     notebooks = tmp_path / "notebooks"
     (notebooks / "labs").mkdir(parents=True)
     (notebooks / "figures").mkdir()
-    for name in ("00_start.ipynb", "02_ngrams.ipynb", "labs/lab01_ngrams.ipynb"):
+    (notebooks / "further").mkdir()
+    for name in NOTEBOOKS:
         (notebooks / name).write_text(f"published {name}")
     (notebooks / "figures" / "a.svg").write_text("<svg/>")
     (notebooks / "labs" / "source").mkdir()
@@ -26,7 +31,7 @@ def files(folder):
 
 def test_copies_are_laid_where_links_still_lead(course):
     laid = workspace.lay_copies(course)
-    expected = ["00_start.ipynb", "02_ngrams.ipynb", "figures/a.svg", "labs/lab01_ngrams.ipynb"]
+    expected = sorted([*NOTEBOOKS, "figures/a.svg"])
     assert files(course / "work") == expected
     assert sorted(p.relative_to(course / "work").as_posix() for p in laid) == expected
     text = (course / "work" / "labs" / "lab01_ngrams.ipynb").read_text()
@@ -39,7 +44,7 @@ def test_what_programs_leave_is_not_laid(course):
         path.parent.mkdir(exist_ok=True)
         path.write_text("left")
     workspace.lay_copies(course)
-    expected = ["00_start.ipynb", "02_ngrams.ipynb", "figures/a.svg", "labs/lab01_ngrams.ipynb"]
+    expected = sorted([*NOTEBOOKS, "figures/a.svg"])
     assert files(course / "work") == expected
 
 
@@ -70,8 +75,16 @@ def test_a_notebook_is_found_by_the_beginning_of_its_name(course, name):
     assert workspace.find_notebook(course, name).as_posix() == "02_ngrams.ipynb"
 
 
-def test_labs_are_found_too(course):
+def test_labs_and_further_notebooks_are_found_too(course):
+    assert [path.as_posix() for path in workspace.released_notebooks(course)] == NOTEBOOKS
     assert workspace.find_notebook(course, "lab01").as_posix() == "labs/lab01_ngrams.ipynb"
+    for name in ("02_s", "further/02_smoothing.ipynb"):
+        assert workspace.find_notebook(course, name).as_posix() == "further/02_smoothing.ipynb"
+
+
+def test_the_name_of_what_belongs_to_a_notebook():
+    names = [workspace.lesson_name(Path(name)) for name in NOTEBOOKS[1:3]]
+    assert names == ["notebook02", "further_02_smoothing"]
 
 
 @pytest.mark.parametrize(

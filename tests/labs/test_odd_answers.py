@@ -14,7 +14,7 @@ pytestmark = pytest.mark.marking
 
 CHECKS = "helpers.course.checks"
 LABS = [import_module(f"{CHECKS}.{name}").lab for name in lab_sources(find_root())]
-LABS += [import_module(f"{CHECKS}.notebook{number}").turns for number in lessons(find_root())]
+LABS += [import_module(f"{CHECKS}.{lesson}").turns for lesson in lessons(find_root())]
 TASKS = [task for lab in LABS for task in lab.tasks.values()]
 
 

@@ -23,11 +23,11 @@ from tests.lessons.your_turn import (
 )
 
 LESSONS = lessons(find_root())
-TURNS = [(number, task) for number, path in LESSONS.items() for task in turns(path)]
-WRONG = [(number, mutant) for number in LESSONS for mutant in answers(number).MUTANTS]
-RIGHT = [(number, rewrite) for number in LESSONS for rewrite in answers(number).REWRITES]
+TURNS = [(lesson, task) for lesson, path in LESSONS.items() for task in turns(path)]
+WRONG = [(lesson, mutant) for lesson in LESSONS for mutant in answers(lesson).MUTANTS]
+RIGHT = [(lesson, rewrite) for lesson in LESSONS for rewrite in answers(lesson).REWRITES]
 
-AS_DATA = sorted({(number, slip.task) for number in LESSONS for slip in slips(number)})
+AS_DATA = sorted({(lesson, slip.task) for lesson in LESSONS for slip in slips(lesson)})
 
 
 def name(value):
@@ -35,45 +35,45 @@ def name(value):
 
 
 def test_there_are_lessons_in_which_the_student_writes():
-    assert "02" in LESSONS
+    assert "notebook02" in LESSONS
 
 
-@pytest.mark.parametrize("number", LESSONS)
-def test_every_task_has_three_wrong_answers_and_another_right_one(number):
-    assert lacking(LESSONS[number], answers(number)) == []
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_every_task_has_three_wrong_answers_and_another_right_one(lesson):
+    assert lacking(LESSONS[lesson], answers(lesson)) == []
 
 
-@pytest.mark.parametrize(("number", "mutant"), WRONG, ids=name)
-def test_a_wrong_answer_is_caught_in_words_of_its_own(number, mutant):
-    verdict = judge_mutant(LESSONS[number], mutant)
+@pytest.mark.parametrize(("lesson", "mutant"), WRONG, ids=name)
+def test_a_wrong_answer_is_caught_in_words_of_its_own(lesson, mutant):
+    verdict = judge_mutant(LESSONS[lesson], mutant)
     assert caught(mutant, verdict), verdict.words(mutant.task)
     assert verdict.complaint.hint not in GENERIC, verdict.words(mutant.task)
 
 
-@pytest.mark.parametrize(("number", "task"), AS_DATA)
-def test_every_slip_is_told_in_its_own_words_on_every_input(number, task):
-    for slip in slips(number):
+@pytest.mark.parametrize(("lesson", "task"), AS_DATA)
+def test_every_slip_is_told_in_its_own_words_on_every_input(lesson, task):
+    for slip in slips(lesson):
         if slip.task == task:
             verdict = judge_slip(slip)
             assert verdict.complaint, f"missed: {slip.name}"
             assert verdict.complaint.hint == slip.says, f"{slip.name}: {verdict.words(task)}"
 
 
-@pytest.mark.parametrize(("number", "task"), AS_DATA)
-def test_the_printed_solution_is_the_one_that_slips_are_made_from(number, task):
-    check = next(slip.check for slip in slips(number) if slip.task == task)
-    assert source_of(check.fallback) == turns(LESSONS[number])[task].solution + "\n"
+@pytest.mark.parametrize(("lesson", "task"), AS_DATA)
+def test_the_printed_solution_is_the_one_that_slips_are_made_from(lesson, task):
+    check = next(slip.check for slip in slips(lesson) if slip.task == task)
+    assert source_of(check.fallback) == turns(LESSONS[lesson])[task].solution + "\n"
 
 
-@pytest.mark.parametrize(("number", "rewrite"), RIGHT, ids=name)
-def test_a_right_answer_passes(number, rewrite):
-    verdict = judge_rewrite(LESSONS[number], rewrite)
+@pytest.mark.parametrize(("lesson", "rewrite"), RIGHT, ids=name)
+def test_a_right_answer_passes(lesson, rewrite):
+    verdict = judge_rewrite(LESSONS[lesson], rewrite)
     assert verdict.right, verdict.words(rewrite.task)
 
 
-@pytest.mark.parametrize(("number", "task"), TURNS)
-def test_the_printed_solution_passes(number, task, capsys):
-    path = LESSONS[number]
+@pytest.mark.parametrize(("lesson", "task"), TURNS)
+def test_the_printed_solution_passes(lesson, task, capsys):
+    path = LESSONS[lesson]
     solution = turns(path)[task].solution
     for verdict in judge(path, task, solution):
         assert verdict.right, verdict.words(task)
@@ -82,27 +82,27 @@ def test_the_printed_solution_passes(number, task, capsys):
     assert capsys.readouterr().out.startswith(f"✓ {task}: ")
 
 
-@pytest.mark.parametrize(("number", "task"), TURNS)
-def test_the_printed_solution_has_the_form_of_the_blank(number, task):
-    turn = turns(LESSONS[number])[task]
+@pytest.mark.parametrize(("lesson", "task"), TURNS)
+def test_the_printed_solution_has_the_form_of_the_blank(lesson, task):
+    turn = turns(LESSONS[lesson])[task]
     head = turn.blank[: turn.blank.index("...")].rstrip()  # the first line and the docstring
     assert turn.solution.startswith(head)
 
 
 # What the machinery does is the same for every task: one in each lesson stands for all, and nbval
 # leaves all of them empty.
-SAMPLE = list({number: (number, task) for number, task in reversed(TURNS)}.values())
+SAMPLE = list({lesson: (lesson, task) for lesson, task in reversed(TURNS)}.values())
 
 
-@pytest.mark.parametrize(("number", "task"), SAMPLE)
+@pytest.mark.parametrize(("lesson", "task"), SAMPLE)
 def test_a_blank_is_not_attempted_and_a_wrong_answer_told_and_both_are_replaced(
-    number, task, capsys
+    lesson, task, capsys
 ):
-    path, turn = LESSONS[number], turns(LESSONS[number])[task]
+    path, turn = LESSONS[lesson], turns(LESSONS[lesson])[task]
     check, answer = handed_over(path, task, turn.blank)
     assert check(answer) is check.fallback
     assert capsys.readouterr().out.startswith(f"○ {task}: not attempted yet.")
-    wrong = next(w for w in [*slips(number), *answers(number).MUTANTS] if w.task == task)
+    wrong = next(w for w in [*slips(lesson), *answers(lesson).MUTANTS] if w.task == task)
     if isinstance(wrong, Slip):
         answer = wrong.version
     else:
@@ -114,9 +114,9 @@ def test_a_blank_is_not_attempted_and_a_wrong_answer_told_and_both_are_replaced(
     assert said.endswith("Later cells use the course's own version.\n")
 
 
-@pytest.mark.parametrize(("number", "task"), SAMPLE[:1])
-def test_an_endless_loop_ends(number, task, capsys):
-    path, turn = LESSONS[number], turns(LESSONS[number])[task]
+@pytest.mark.parametrize(("lesson", "task"), SAMPLE[:1])
+def test_an_endless_loop_ends(lesson, task, capsys):
+    path, turn = LESSONS[lesson], turns(LESSONS[lesson])[task]
     body = r"\1while True:\n\1    pass"
     endless = re.sub(r"^( +)\.\.\.$", body, turn.blank, count=1, flags=re.MULTILINE)
     assert endless != turn.blank

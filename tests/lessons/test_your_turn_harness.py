@@ -95,7 +95,7 @@ def test_lessons_are_the_notebooks_in_which_the_student_writes(path, tmp_path):
     other = path.with_name("98_x.ipynb")
     write(other, v4.new_markdown_cell("# X"), v4.new_code_cell("double = check.double(double)"))
     write(tmp_path / "notebooks/labs/lab01_x.ipynb", *task("double", "return x"))
-    assert lessons(tmp_path) == {"99": path}
+    assert lessons(tmp_path) == {"notebook99": path}
 
 
 def test_answers_have_the_imports_and_the_course_s_versions_before(path, toy_checks):
@@ -161,7 +161,7 @@ def as_data(monkeypatch):
     module = types.ModuleType("helpers.course.checks.notebook99")
     module.turns, module.__spec__ = lab, object()
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    yield slips("99")
+    yield slips("notebook99")
     slips.cache_clear()
 
 
@@ -186,7 +186,7 @@ def test_slips_are_wrong_answers(as_data, path):
 
 
 def test_a_lesson_without_slips():
-    assert slips("98") == []
+    assert slips("notebook98") == []
 
 
 def test_patches_that_do_not_fit(path):
@@ -205,7 +205,7 @@ def test_a_cell_of_the_student_s_without_a_check(tmp_path):
 
 
 def test_a_lesson_whose_answers_nobody_has_written(path):
-    module = your_turn.answers("99")
+    module = your_turn.answers("notebook99")
     assert "double has 0 wrong answers, not 3" in lacking(path, module)
 
 
@@ -221,7 +221,7 @@ def test_too_few_answers(path):
 def test_the_command_prints_a_table(path, tmp_path, monkeypatch, capsys):
     module = types.SimpleNamespace(MUTANTS=[SQUARE], REWRITES=[PRODUCT])
     monkeypatch.setattr(your_turn, "find_root", lambda: tmp_path)
-    monkeypatch.setattr(your_turn, "answers", {"99": module}.get)
+    monkeypatch.setattr(your_turn, "answers", {"notebook99": module}.get)
     assert your_turn.main(["99"]) == 1
     printed = capsys.readouterr().out
     assert "1 wrong answers, 1 right ones; judged wrongly: 0" in printed

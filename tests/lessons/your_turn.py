@@ -30,7 +30,7 @@ from helpers.course.checks import trial
 from helpers.course.checks.lab import Task, Verdict
 from helpers.course.checks.turn import Slips
 from helpers.course.environment import find_root
-from helpers.course.workspace import find_notebook, released_notebooks
+from helpers.course.workspace import find_notebook, lesson_name, released_notebooks
 from staff.notebooks.lesson_rules import YOUR_TURN_TAG, solution_below
 from tests.labs.mutation import (
     ENDLESS,
@@ -93,23 +93,23 @@ class Slip:
 
 
 def lessons(root: Path) -> dict[str, Path]:
-    """The notebooks in which the student writes, by number."""
+    """The notebooks in which the student writes, by name: "notebook02", "further_02_smoothing"."""
     paths = [root / "notebooks" / path for path in released_notebooks(root)]
-    return {p.name[:2]: p for p in paths if p.parent.name == "notebooks" and turns(p)}
+    return {lesson_name(p): p for p in paths if p.parent.name != "labs" and turns(p)}
 
 
-def answers(number: str) -> ModuleType | SimpleNamespace:
+def answers(lesson: str) -> ModuleType | SimpleNamespace:
     """Wrong answers (``MUTANTS``) and right ones (``REWRITES``) to a notebook; maybe none yet."""
-    name = f"tests.lessons.notebook{number}_mutants"
+    name = f"tests.lessons.{lesson}_mutants"
     if importlib.util.find_spec(name) is None:
         return SimpleNamespace(MUTANTS=[], REWRITES=[])
     return importlib.import_module(name)
 
 
 @cache
-def slips(number: str) -> list[Slip]:
+def slips(lesson: str) -> list[Slip]:
     """The slips of all tasks of a notebook that are written as ``turn``."""
-    name = f"helpers.course.checks.notebook{number}"
+    name = f"helpers.course.checks.{lesson}"
     if importlib.util.find_spec(name) is None:
         return []
     tasks = importlib.import_module(name).turns.tasks.values()
@@ -202,7 +202,7 @@ def handed_over(path: Path, task: str, source: str) -> tuple[Task, Any]:
 
 def lacking(path: Path, module: ModuleType | SimpleNamespace) -> list[str]:
     """Tasks with too few wrong or right answers, and answers to no task or of the same name."""
-    wrong = [*slips(path.name[:2]), *module.MUTANTS]
+    wrong = [*slips(lesson_name(path)), *module.MUTANTS]
     return too_few(turns(path), wrong, module.REWRITES, LEAST)
 
 
@@ -248,10 +248,10 @@ def _read(path: Path) -> NotebookNode:
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.lessons.your_turn")
     parser.add_argument("notebook", help="such as 02")
-    number = parser.parse_args(arguments).notebook
     root = find_root()
-    path, module = root / "notebooks" / find_notebook(root, number), answers(number)
-    wrong = [*slips(number), *module.MUTANTS]
+    path = root / "notebooks" / find_notebook(root, parser.parse_args(arguments).notebook)
+    module = answers(lesson_name(path))
+    wrong = [*slips(lesson_name(path)), *module.MUTANTS]
     faults = table(path, wrong, module.REWRITES, _judge_wrong, judge_rewrite)
     faults = [*lacking(path, module), *faults]
     print("\n".join(faults))

@@ -9,6 +9,7 @@ from pathlib import Path
 from queue import Empty
 from typing import Any
 
+from helpers.course.workspace import FURTHER
 from helpers.device import time_for
 from staff.notebooks.claims import Block, claims_file, read_claims
 
@@ -27,6 +28,7 @@ def watch_claims(items: Iterable[Any], root: Path) -> None:
         items: what pytest has collected; nbval's cells among it.
         root: of the course.
     """
+    lessons = (root / "notebooks", root / "notebooks" / FURTHER)
     claims: dict[Path, dict[str, list[Block]]] = {}
     for item in items:
         cell = getattr(item, "cell", None)
@@ -34,7 +36,7 @@ def watch_claims(items: Iterable[Any], root: Path) -> None:
             continue
         if item.path not in claims:
             claims[item.path] = defaultdict(list)
-            if item.path.parent == root / "notebooks":
+            if item.path.parent in lessons:
                 for block in read_claims(claims_file(root, item.path)):
                     claims[item.path][block.cell].append(block)
         if blocks := claims[item.path][cell.get("id", "")]:

@@ -68,13 +68,20 @@ def test_blocks_are_read_with_their_lines(tmp_path):
 CELLS = {"set": "import torch\n\nx = 1\ntorch.manual_seed(3)", "drawn": "y = torch.rand(1)"}
 GOOD = "# %% set\nassert x == 1\nx, z = 2, torch.rand(5)\n\n# %% drawn\nassert y < 1\n"
 FALSE = "# %% set\nw = x\nassert w == 1\n\n# %% drawn\nassert y < 0, 'too large'\n"
-UNKNOWN = "# %% drawn\nassert unknown\n"
+UNKNOWN = "# %% drawn\nassert lost\n"
 TRAINED = "# %% drawn trained\nassert y < 0\n"
-NOTEBOOKS = {"00": GOOD, "01": FALSE, "02": UNKNOWN, "03": TRAINED}
-FALLS = {
-    "01": "tests/claims/notebook01.py:8: assert y < 0, 'too large' (AssertionError: too large)",
-    "02": "tests/claims/notebook02.py:4: assert unknown (NameError: name 'unknown' is not defined)",
+NOTEBOOKS = {
+    "00_a": GOOD,
+    "01_a": FALSE,
+    "02_a": UNKNOWN,
+    "03_a": TRAINED,
+    "further/01_b": FALSE,
 }
+FALLS = {
+    "01_a": "tests/claims/notebook01.py:8: assert y < 0, 'too large' (AssertionError: too large)",
+    "02_a": "tests/claims/notebook02.py:4: assert lost (NameError: name 'lost' is not defined)",
+}
+FALLS["further/01_b"] = FALLS["01_a"].replace("notebook01", "further_01_b")
 
 
 def recipe(root):
@@ -89,21 +96,22 @@ def recipe(root):
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """A course with this one's conftest, one small test, and four notebooks with their claims."""
+    """A course with this one's conftest, one small test, and five notebooks with their claims."""
     folder = tmp_path_factory.mktemp("course")
     kept = ("pyproject.toml", "tests/conftest.py")
     for path in (*kept, "tests/notebooks/claims_run.py", "tests/notebooks/short_trainings.py"):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, folder / path)
     (folder / "tests/test_small.py").write_text("def test_small():\n    assert True\n")
-    for name in ("notebooks", FOLDER):
-        (folder / name).mkdir()
-    for number, claims in NOTEBOOKS.items():
-        cells = [v4.new_code_cell(source, id=name) for name, source in CELLS.items()]
+    for name in ("notebooks/further", FOLDER):
+        (folder / name).mkdir(parents=True)
+    for name, claims in NOTEBOOKS.items():
+        cells = [v4.new_code_cell(source, id=cell) for cell, source in CELLS.items()]
         notebook = v4.new_notebook(cells=cells)
         notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
-        nbformat.write(notebook, folder / "notebooks" / f"{number}_a.ipynb")
-        (folder / FOLDER / f"notebook{number}.py").write_text(HEAD + claims)
+        path = folder / "notebooks" / f"{name}.ipynb"
+        nbformat.write(notebook, path)
+        claims_file(folder, path).write_text(HEAD + claims)
     return folder
 
 
@@ -125,9 +133,9 @@ def test_make_test_checks_the_claims_that_are_exact(root, course):
     arguments = recipe(root)
     assert arguments[-4:-2] == ["tests", "notebooks"]
     said = pytest_run(course, arguments)
-    found = re.findall(r"^FAILED notebooks/(\w\w)_a\.ipynb::Cell 1\b", said, re.M)
-    assert sorted(found) == ["01", "02"], said
-    assert re.search(r"^=+ 2 failed, 7 passed", said, re.M), said
+    found = re.findall(r"^FAILED notebooks/(\S+)\.ipynb::Cell 1\b", said, re.M)
+    assert sorted(found) == sorted(FALLS), said
+    assert re.search(r"^=+ 3 failed, 8 passed", said, re.M), said
     for words in FALLS.values():
         assert words in said, said
 
@@ -141,18 +149,18 @@ def test_where_trainings_are_whole_their_claims_are_checked(course):
     assert re.search(r"^=+ 1 failed, 2 passed", said, re.M), said
 
 
-@pytest.mark.parametrize("number", NOTEBOOKS)
-def test_refreshing_checks_all_claims(course, number):
-    path = course / "notebooks" / f"{number}_a.ipynb"
-    claims = read_claims(course / FOLDER / f"notebook{number}.py")
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_refreshing_checks_all_claims(course, name):
+    path = course / "notebooks" / f"{name}.ipynb"
+    claims = read_claims(claims_file(course, path))
     before = path.read_bytes()
-    if number == "00":
+    if name == "00_a":
         assert refresh(path, claims=claims)
         cells = nbformat.read(path, as_version=4).cells
         assert [cell.execution_count for cell in cells] == [1, 2]
         path.write_bytes(before)
         return
-    words = "03.py:4: assert y < 0" if number == "03" else FALLS[number]
+    words = FALLS.get(name, "03.py:4: assert y < 0")
     with pytest.raises(RefreshError, match=re.escape(words)):
         refresh(path, claims=claims)
     assert path.read_bytes() == before

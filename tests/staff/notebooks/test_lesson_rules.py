@@ -95,6 +95,20 @@ def test_a_good_lesson_has_no_complaints():
     assert rules.check_lesson(notebook(*lesson()), "99_x.ipynb") == []
 
 
+def test_a_further_notebook_may_have_fewer_tasks_and_no_quiz():
+    cells = [cell for cell in lesson() if "quiz(" not in cell.source]
+    few = [*cells[:3], *turn("first"), *prediction("mine")]
+    assert rules.check_lesson(notebook(*few), "further/99_more.ipynb") == []
+    asks = notebook(*few, code('quiz("one")', said("How many?")))
+    (complaint,) = rules.check_lesson(asks, "further/99_more.ipynb")
+    assert complaint.startswith("0 files in")
+    assert complaint.endswith("begin with 'further_99_more'; expected one.")
+    assert rules.check_lesson(notebook(*cells[:3]), "further/99_more.ipynb") == [
+        "the student writes in 0 tasks; 1 or more",
+        "it asks for 0 predictions; 1 or more",
+    ]
+
+
 def test_check_lesson_calls_every_check(monkeypatch):
     checks = [name for name in vars(rules) if name.endswith("_complaints")]
     for name in checks:
@@ -105,8 +119,8 @@ def test_check_lesson_calls_every_check(monkeypatch):
 def test_labs_are_let_off_and_no_lesson_is(root):
     for path in released_notebooks(root):
         lab = path.parent.name == "labs"
-        name = f"labs/{path.name}" if lab else path.name
-        assert bool(rules.check_lesson(notebook(), name)) is not lab, name
+        assert bool(rules.check_lesson(notebook(), path.as_posix())) is not lab, path
+    assert rules.check_lesson(notebook(), "further/99_more.ipynb")
 
 
 # --- tasks ---

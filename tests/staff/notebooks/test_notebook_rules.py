@@ -68,6 +68,24 @@ def test_a_good_notebook_has_no_complaints(good, tmp_path, monkeypatch):
     assert rules.check_notebook(good, tmp_path, ADDRESS) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "link"),
+    [
+        ("03_x.ipynb", "further/02_more.ipynb"),
+        ("labs/lab01_x.ipynb", "../further/02_more.ipynb"),
+        ("further/03_y.ipynb", "02_more.ipynb"),
+    ],
+)
+def test_nothing_builds_on_a_further_notebook(name, link):
+    badge = ADDRESS.badge(name)
+    known = opening(badge=badge, before=f"**Builds on** [02]({'../' * name.count('/')}02_x.ipynb).")
+    assert rules.check_opening(notebook(known), name, ADDRESS) == []
+    further = opening(badge=badge, before=f"**Builds on** [more]({link}).")
+    assert rules.check_opening(notebook(further), name, ADDRESS) == [
+        "it builds on a further notebook, which must be no prerequisite"
+    ]
+
+
 def test_check_notebook_calls_every_check(good, tmp_path, monkeypatch):
     checks = [name for name in vars(rules) if name.startswith("check_")]
     checks.remove("check_notebook")
