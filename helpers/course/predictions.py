@@ -5,7 +5,8 @@ writes a number there, and the cell that measures it ends in ``compare``::
 
     compare(my_share, 53.4, "share of unseen trigrams", unit="%")
 
-A prediction that is missing or cannot be read never ends in an error.
+A prediction that is missing or cannot be read never ends in an error. Where it is missing, the
+result is folded away once more, also for those who read a stored notebook, whose outputs they see.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 from helpers.display.figures import publish
 
 FIRST_LINE = "Your prediction, and what came out:"
+WITHOUT = "The result, without a prediction"
 
 
 def predicted(*predictions: Any) -> bool:
@@ -46,7 +48,7 @@ def compare(predicted: Any, measured: float, what: str, *, unit: str = "", digit
     shown = _with_unit(f"{measured:.{digits}f}", unit)
     found = f"Measured: **{shown}** ({what})."
     if _missing(predicted):
-        _say(f"You made no prediction. {found}")
+        _say_folded(found)
         return
     number = _number(predicted, unit)
     if number is None:
@@ -78,7 +80,7 @@ def compare_choice(predicted: Any, measured: str, options: Collection[str], what
     found = f"It is **{measured}** ({what})."
     chosen = _option(predicted, options)
     if _missing(predicted):
-        _say(f"You made no prediction. {found}")
+        _say_folded(found)
     elif chosen is None:
         _say(f"Your prediction {_shown(predicted)} is none of {', '.join(options)}. {found}")
     elif chosen == measured:
@@ -97,7 +99,7 @@ def compare_words(predicted: Any, found: Collection[str], what: str) -> None:
     """
     answer = f"{what[:1].upper()}{what[1:]}: {', '.join(found)}."
     if _missing(predicted):
-        _say(f"You made no prediction. {answer}")
+        _say_folded(answer)
         return
     words = predicted.replace(",", " ").split() if isinstance(predicted, str) else predicted
     if not isinstance(words, Collection) or not all(isinstance(word, str) for word in words):
@@ -165,7 +167,14 @@ def _with_unit(number: str, unit: str) -> str:
     return f"{number} {unit}".strip()
 
 
-def _say(words: str) -> None:
+def _say(words: str, folded: str = "") -> None:
     # JupyterLab shows the first line of outputs that are folded away: it must not tell the answer.
-    words = f"{FIRST_LINE}\n\n{words}"
-    publish({"text/markdown": words, "text/plain": words.replace("**", "")})
+    plain = words = f"{FIRST_LINE}\n\n{words}"
+    if folded:
+        plain += f" {folded}"
+        words += f"\n\n<details><summary>{WITHOUT}</summary>\n\n{folded}\n\n</details>"
+    publish({"text/markdown": words, "text/plain": plain.replace("**", "")})
+
+
+def _say_folded(found: str) -> None:
+    _say("You made no prediction: write one above, then run its cell and this one.", found)

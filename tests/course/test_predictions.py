@@ -100,11 +100,21 @@ def test_whoever_predicts_nothing_reads_the_result(capsys, predicted):
     compare(predicted, 5, "the best n", digits=0)
     compare_choice(predicted, "E", ["E", "Q"], "the symbol")
     compare_words(predicted, ["Pell", "Bay"], "the words")
+    none = "You made no prediction: write one above, then run its cell and this one."
     assert said(capsys).splitlines() == [
-        "You made no prediction. Measured: 5 (the best n).",
-        "You made no prediction. It is E (the symbol).",
-        "You made no prediction. The words: Pell, Bay.",
+        f"{none} Measured: 5 (the best n).",
+        f"{none} It is E (the symbol).",
+        f"{none} The words: Pell, Bay.",
     ]
+
+
+def test_a_result_without_a_prediction_is_folded_away(monkeypatch):
+    shown = []
+    monkeypatch.setattr("helpers.course.predictions.publish", shown.append)
+    compare(..., 5, "the best n", digits=0)
+    seen, folded = shown[0]["text/markdown"].split("<details>")
+    assert "5" not in seen
+    assert "\n\nMeasured: **5** (the best n).\n\n</details>" in folded
 
 
 @pytest.mark.parametrize("predicted", UNREADABLE, ids=lambda value: type(value).__name__)
