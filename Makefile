@@ -28,7 +28,7 @@ help:
 	@echo "make test-marking                   what protects labs and marking, hostile hand-ins included"
 	@echo "make test-machines                  all notebooks whole, as several machines compute them"
 	@echo "make nightly                        all of these tests, and those that take long"
-	@echo "make new NOTEBOOK=15_name           write a skeleton of the next notebook"
+	@echo "make new NOTEBOOK=15_name           write a skeleton of the next notebook, or of further/02_name"
 	@echo "make refresh [NOTEBOOK=02]          execute notebooks and store their outputs"
 	@echo "make address REPO=owner/name REF=v1 write the public address into badges and set-up cells"
 	@echo "make zip                            write language-model-course.zip, for Colab or without git"

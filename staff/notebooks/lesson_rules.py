@@ -14,6 +14,7 @@ from nbformat import NotebookNode
 from helpers.course.quiz_texts import QuizTextError, quiz_file, read_quizzes
 from helpers.course.workspace import FURTHER, lesson_name
 from helpers.display.widgets import RUN_ME
+from staff.notebooks.clock import is_one_sitting, time_complaints
 from staff.notebooks.folding import ANSWER_TAG, FOLDED_TAG, TITLE
 from staff.notebooks.syntax import parse
 
@@ -23,6 +24,7 @@ LEAST_FURTHER = 1  # of either, in a further notebook
 MAX_VISIBLE_LINES, MAX_CAPTION_WORDS = 15, 30
 MAX_WIDTH, MAX_HEIGHT = 13.0, 6.0  # inches of a figure, and what a tight frame may add
 DPI, FRAME = 110, 0.6
+HOW_TO = "how to work with this notebook"
 SOLUTION = "<details><summary>A solution</summary>"
 _SOLUTION = re.compile(
     re.escape(SOLUTION) + r"\n+```python\n(.+?)\n```\n.*</details>\s*", re.DOTALL
@@ -43,7 +45,7 @@ PRIVATE_WORDS = (
 
 
 def check_lesson(notebook: NotebookNode, name: str) -> list[str]:
-    """All complaints about a lesson of the second edition; ``name`` is relative to notebooks/."""
+    """All complaints about a lesson; ``name`` is relative to notebooks/."""
     further = name.startswith(f"{FURTHER}/")
     if "/" in name and not further:
         return []
@@ -56,6 +58,8 @@ def check_lesson(notebook: NotebookNode, name: str) -> list[str]:
         *caption_complaints(notebook),
         *picture_complaints(notebook),
         *word_complaints(notebook),
+        *time_complaints(notebook, name),
+        *frame_complaints(notebook, name),
     ]
 
 
@@ -232,6 +236,29 @@ def word_complaints(notebook: NotebookNode) -> list[str]:
         for pattern, instead in PRIVATE_WORDS:
             if found := re.search(pattern, prose, re.IGNORECASE):
                 complaints.append(f"cell {number} says '{found[0]}'; the field says {instead}")
+    return complaints
+
+
+def frame_complaints(notebook: NotebookNode, name: str) -> list[str]:
+    """What stands before the content is short, nothing is optional; for those that were cut."""
+    if not is_one_sitting(Path(name)):
+        return []
+    complaints = []
+    kinds = [cell.cell_type for cell in notebook.cells[:4]]
+    folded = [cell.metadata.get("jupyter", {}).get("source_hidden") for cell in notebook.cells[1:3]]
+    if kinds != ["markdown", "code", "code", "markdown"] or folded != [True, True]:
+        complaints.append(
+            "between the opening, one cell, and the first sentence of content stand not just two "
+            "folded cells, set-up and imports"
+        )
+    for number, cell in enumerate(notebook.cells, start=1):
+        if cell.cell_type == "markdown":
+            if re.search(r"(?im)^#+ .*\boptional\b", cell.source):
+                complaints.append(
+                    f"cell {number} heads a section as optional: move it to {FURTHER}/, or keep it"
+                )
+            if not name.startswith("00") and HOW_TO in " ".join(cell.source.lower().split()):
+                complaints.append(f"cell {number} explains '{HOW_TO}', which notebook 00 does")
     return complaints
 
 

@@ -1,6 +1,7 @@
 """The skeleton of a new notebook: the notebook, its claims, the checks of its tasks, its quizzes.
 
     python -m staff.notebooks.new_notebook 15_bert_and_encoders
+    python -m staff.notebooks.new_notebook further/02_smoothing
 
 It has the frame that all notebooks share, and two short sections to be written over, with one of
 each kind of cell. Once its outputs are stored, the rules ask for nothing but more of them.
@@ -20,12 +21,13 @@ from nbformat import NotebookNode, v4
 
 from helpers.console import print_all
 from helpers.course.environment import find_root
+from helpers.course.workspace import FURTHER, lesson_name
 from staff.notebooks.address import read_address
 from staff.notebooks.claims import claims_file
 from staff.notebooks.folding import fold
 from staff.notebooks.refresh import normalise_metadata
 
-_NAME = re.compile(r"\d\d(?:_[a-z0-9]+)+")
+_NAME = re.compile(rf"(?:{FURTHER}/)?\d\d(?:_[a-z0-9]+)+")
 
 _OPENING = """\
 # {number} · {title}
@@ -44,7 +46,7 @@ After this notebook you will be able to
 
 **Builds on** [{before}]({before_file}): what is needed from there.
 
-**Time** about a minute to run on a laptop's CPU, 60 minutes to work through (an estimate).
+**Time** is written here in minutes by `make refresh`.
 
 **Lectures** the slides that it follows, and where it goes on alone."""
 
@@ -52,7 +54,7 @@ _IMPORTS = """\
 # @title Imports
 from collections import Counter
 
-from helpers.course.checks import notebook{number} as check
+from helpers.course.checks import {lesson} as check
 from helpers.course.predictions import compare
 from helpers.course.quiz_texts import quizzes_of
 from helpers.data import corpora
@@ -60,7 +62,7 @@ from helpers.display import plotting
 from helpers.display.figures import show
 
 plotting.set_style()
-quiz = quizzes_of("{number}")"""
+quiz = quizzes_of("{quizzes}")"""
 
 _QUESTION = """\
 ## 1 A question that can be felt
@@ -128,7 +130,7 @@ ax = plotting.bars(names, shares, xlabel="% of all letters", value_format=".1f")
 show(ax, "The ten most frequent letters of the tales, and their shares; e comes first.")"""
 
 _CLAIMS = '''\
-"""What notebook {number} claims: see staff/notebooks/claims.py."""
+"""What {lesson} claims: see staff/notebooks/claims.py."""
 
 # %% {cell}
 assert names[0] == "e"
@@ -136,14 +138,14 @@ assert abs(sum(p.values()) - 1) < 1e-9
 '''
 
 _CHECKS = '''\
-"""Your turn in notebook {number}: what it is about."""
+"""Your turn in {lesson}: what it is about."""
 
 from collections import Counter
 
 from helpers.course.checks.lab import Lab
 from helpers.course.checks.turn import Case, turn
 
-turns = Lab("notebook{number}")
+turns = Lab("{lesson}")
 
 
 def counted(draw):
@@ -166,7 +168,7 @@ def counted(draw):
 '''
 
 _QUIZZES = """\
-# The quizzes of notebook {number}; ../quiz_texts.py says how they are written.
+# The quizzes of {lesson}; ../quiz_texts.py says how they are written.
 
 [which_sum]
 question = "What do the relative frequencies of all symbols of a text sum to?"
@@ -201,21 +203,22 @@ _SUMMARY = """\
 
 **References.** A. Author, *Title*, where it appeared (year).
 
-**Next** the [lab](labs/README.md) that belongs to it."""
+**Next** the [lab]({up}labs/README.md) that belongs to it."""
 
 
 def make_notebook(root: Path, name: str) -> Path:
-    """Write the skeleton of the notebook that comes next, without outputs, and what belongs to it.
+    """Write the skeleton of a notebook, without outputs, and what belongs to it.
 
     Args:
         root: of the course.
-        name: of the file: its number and what it is about, such as "15_bert_and_encoders".
+        name: of the file: its number and what it is about, such as "15_bert_and_encoders"; the
+            number is the next one, or that of a notebook beside which "further/02_smoothing" is.
 
     Returns:
         The notebook's path.
 
     Raises:
-        ValueError: the name has another form, or its number is not the next one.
+        ValueError: the name has another form, its number is another one, or it is taken.
     """
     folder, name = root / "notebooks", name.removesuffix(".ipynb")
     if not _NAME.fullmatch(name):
@@ -223,22 +226,19 @@ def make_notebook(root: Path, name: str) -> Path:
             f"'{name}' is no name of a notebook: give its number and what it is about in small "
             "letters, such as 15_bert_and_encoders."
         )
-    lessons = sorted(folder.glob("[0-9][0-9]_*.ipynb"))
-    number, following = name[:2], f"{int(lessons[-1].name[:2]) + 1:02}"
-    if taken := [path.stem for path in lessons if path.name.startswith(number)]:
-        raise ValueError(f"There is a notebook {taken[0]} already: the next number is {following}.")
-    if number != following:
-        raise ValueError(f"'{name}' leaves out a number: the next one is {following}.")
     path, course = folder / f"{name}.ipynb", root / "helpers/course"
-    notebook = _skeleton(root, path, lessons[-1])
+    before = _core_notebook(path) if "/" in name else _last_notebook(path)
+    lesson = lesson_name(path)
+    quizzes = lesson if "/" in name else name
+    notebook = _skeleton(root, path, before)
     (drawing,) = (cell.id for cell in notebook.cells if cell.source == _DRAWING)
     texts = {
         path: nbformat.writes(notebook) + "\n",
-        claims_file(root, path): _CLAIMS.format(number=number, cell=drawing),
-        course / f"checks/notebook{number}.py": _CHECKS.format(
-            number=number, solution=_RELATIVE_FREQUENCIES
+        claims_file(root, path): _CLAIMS.format(lesson=lesson, cell=drawing),
+        course / f"checks/{lesson}.py": _CHECKS.format(
+            lesson=lesson, solution=_RELATIVE_FREQUENCIES
         ),
-        course / f"quizzes/{name}.toml": _QUIZZES.format(number=number),
+        course / f"quizzes/{quizzes}.toml": _QUIZZES.format(lesson=lesson),
     }
     for file, text in texts.items():
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -246,21 +246,48 @@ def make_notebook(root: Path, name: str) -> Path:
     return path
 
 
+def _last_notebook(path: Path) -> Path:
+    """The last notebook, if this one has the next number."""
+    lessons = sorted(path.parent.glob("[0-9][0-9]_*.ipynb"))
+    number, following = path.name[:2], f"{int(lessons[-1].name[:2]) + 1:02}"
+    if taken := [lesson.stem for lesson in lessons if lesson.name.startswith(number)]:
+        raise ValueError(f"There is a notebook {taken[0]} already: the next number is {following}.")
+    if number != following:
+        raise ValueError(f"'{path.stem}' leaves out a number: the next one is {following}.")
+    return lessons[-1]
+
+
+def _core_notebook(path: Path) -> Path:
+    """The notebook beside which a further one stands, if that is not there yet."""
+    if path.exists():
+        raise ValueError(f"There is a further notebook {path.stem} already.")
+    found = sorted(path.parents[1].glob(f"{path.name[:2]}_*.ipynb"))
+    if not found:
+        raise ValueError(f"There is no notebook {path.name[:2]}, beside which it could stand.")
+    return found[0]
+
+
 def _skeleton(root: Path, path: Path, before: Path) -> NotebookNode:
-    address, number = read_address(root), path.name[:2]
+    address, number, lesson = read_address(root), path.name[:2], lesson_name(path)
+    further = path.parent.name == FURTHER
+    up = "../" * further
     first = nbformat.read(before, as_version=4).cells[0].source
     opening = _OPENING.format(
         number=number,
         title=path.stem[3:].replace("_", " ").capitalize(),
-        badge=address.badge(path.name),
+        badge=address.badge(path.relative_to(root / "notebooks").as_posix()),
         before=first.partition("\n")[0].removeprefix("# "),
-        before_file=before.name,
+        before_file=up + before.name,
     )
     notebook = v4.new_notebook(
         cells=[
             _text(opening, "slide"),
             _code(address.bootstrap(), "skip"),
-            _code(_IMPORTS.format(number=number), "skip", ["folded"]),
+            _code(
+                _IMPORTS.format(lesson=lesson, quizzes=lesson if further else number),
+                "skip",
+                ["folded"],
+            ),
             _text(_QUESTION, "slide"),
             _code(_EXAMPLE, tags=["nbval-check-output"]),
             _text(_IDEA),
@@ -273,7 +300,7 @@ def _skeleton(root: Path, path: Path, before: Path) -> NotebookNode:
             _code(_DRAWING, tags=["folded"]),
             _text(_READING),
             _text(_ANSWER, "skip"),
-            _text(_SUMMARY, "slide"),
+            _text(_SUMMARY.format(up=up), "slide"),
         ]
     )
     fold(notebook)
@@ -298,7 +325,7 @@ def main(arguments: list[str] | None = None) -> int:
         prog="python -m staff.notebooks.new_notebook",
         description="Write the skeleton of a new notebook.",
     )
-    parser.add_argument("name", help="its number and what it is about: 15_bert_and_encoders")
+    parser.add_argument("name", help="15_bert_and_encoders, or further/02_smoothing")
     root = find_root()
     try:
         path = make_notebook(root, parser.parse_args(arguments).name)
@@ -308,7 +335,7 @@ def main(arguments: list[str] | None = None) -> int:
     print(
         f"wrote {path.relative_to(root).as_posix()}, and in helpers/course its checks and quizzes"
     )
-    print(f"Write it, then store its outputs: make refresh NOTEBOOK={path.name[:2]}")
+    print(f"Write it, then store its outputs: make refresh NOTEBOOK={path.stem}")
     return 0
 
 

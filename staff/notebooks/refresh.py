@@ -28,10 +28,11 @@ from helpers.console import print_all
 from helpers.course import own_work
 from helpers.course.environment import find_root
 from helpers.course.workspace import find_notebook, released_notebooks
-from helpers.device import time_for
+from helpers.device import speed, time_for
 from helpers.display.widgets import FIRST_STATE
 from helpers.files import write_whole
 from staff.notebooks.claims import Block, claims_file, read_claims
+from staff.notebooks.clock import is_one_sitting, whole, write_time
 from staff.notebooks.folding import fold
 from staff.notebooks.notebook_rules import (
     WIDGET_TAG,
@@ -62,8 +63,10 @@ def refresh(path: Path, timeout: int = TIMEOUT, claims: Sequence[Block] = ()) ->
             as it was.
     """
     notebook = nbformat.read(path, as_version=4)
-    execute(notebook, path.parent, timeout, claims)
+    seconds = execute(notebook, path.parent, timeout, claims)
     tidy(notebook)
+    if is_one_sitting(path):
+        write_time(notebook, seconds * speed())
     complaints = [*check_counts(notebook), *check_outputs(notebook), *check_paths(notebook)]
     if complaints:
         raise RefreshError("; ".join(complaints))
@@ -110,6 +113,7 @@ class Client(NotebookClient):
         self.widget_registry = {"@jupyter-widgets/output": {"OutputModel": CapturedOutput}}
         self.raised: list[tuple[int, str, str]] = []
         self.running = 0
+        self.seconds = 0.0  # that the cells took, without the claims
         self.on_cell_start = self._note
 
     def _note(self, cell: NotebookNode, cell_index: int) -> None:
@@ -117,7 +121,9 @@ class Client(NotebookClient):
 
     async def async_execute_cell(self, cell, cell_index, *arguments, **named) -> NotebookNode:
         """Execute a cell, and then the claims that name it, which leave no trace in it."""
+        began = time.monotonic()
         done = await super().async_execute_cell(cell, cell_index, *arguments, **named)
+        self.seconds += time.monotonic() - began
         counted = self.code_cells_executed
         for block in self.claims:
             if block.cell == cell.get("id"):
@@ -157,8 +163,11 @@ class Client(NotebookClient):
 
 def execute(
     notebook: NotebookNode, folder: Path, timeout: int = TIMEOUT, claims: Sequence[Block] = ()
-) -> None:
+) -> float:
     """Run all cells in a fresh kernel of this Python, in a folder, and keep their outputs.
+
+    Returns:
+        The seconds that the cells took.
 
     Raises:
         RefreshError: a cell or a callback raised, a claim does not hold, a cell took too long, or
@@ -171,6 +180,7 @@ def execute(
         notebook, folder, round(time_for(timeout)), claims, kernel_name=NATIVE_KERNEL_NAME
     )
     client.run(environment())
+    return client.seconds
 
 
 def environment() -> dict[str, str]:
@@ -278,7 +288,10 @@ def main(arguments: list[str] | None = None) -> int:
             failed += 1
             continue
         seconds = time.monotonic() - began
-        print(f"{path.name}: {'outputs stored' if changed else 'unchanged'} ({seconds:.0f} s)")
+        said = f"{path.name}: {'outputs stored' if changed else 'unchanged'} ({seconds:.0f} s)"
+        if path.parent.name != "labs":
+            said += f"; {whole(nbformat.read(path, as_version=4)):.0f} minutes to work through"
+        print(said)
     return 1 if failed else 0
 
 

@@ -8,7 +8,9 @@ from nbformat import v4
 
 from helpers.course.workspace import released_notebooks
 from helpers.display.widgets import RUN_ME
+from staff.notebooks import clock
 from staff.notebooks import lesson_rules as rules
+from staff.notebooks.clock import write_time
 
 NAMES = ("first", "second", "third", "fourth")
 QUIZZES = """
@@ -76,12 +78,27 @@ def _quizzes(tmp_path, monkeypatch):
     (tmp_path / "99_x.toml").write_text(QUIZZES, encoding="utf-8")
 
 
+def opening():
+    """What stands before the first sentence of content."""
+    return [
+        markdown("# A title\n\n**Time**"),
+        code("# Set-up\n" * 30, source_hidden=True),
+        code("# @title Imports\nimport math\n" + "\n" * 20, tags=["folded"], source_hidden=True),
+        markdown("## 1 A question\n\nWhy?"),
+    ]
+
+
+def timed(cells):
+    """A notebook whose *Time* paragraph is right."""
+    made = notebook(*cells)
+    write_time(made, 60)
+    return made
+
+
 def lesson():
     """The cells of a small lesson without fault."""
     return [
-        markdown("# A title"),
-        code("# Set-up\n" * 30, source_hidden=True),
-        code("# @title Imports\nimport math\n" + "\n" * 20, tags=["folded"], source_hidden=True),
+        *opening(),
         *(cell for name in NAMES for cell in turn(name)),
         *(cell for name in ("mine", "mine_too") for cell in prediction(name)),
         code("show(ax, 'A line.')", picture(13, 6), said("**Figure.** A line that rises.")),
@@ -92,18 +109,17 @@ def lesson():
 
 
 def test_a_good_lesson_has_no_complaints():
-    assert rules.check_lesson(notebook(*lesson()), "99_x.ipynb") == []
+    assert rules.check_lesson(timed(lesson()), "99_x.ipynb") == []
 
 
 def test_a_further_notebook_may_have_fewer_tasks_and_no_quiz():
-    cells = [cell for cell in lesson() if "quiz(" not in cell.source]
-    few = [*cells[:3], *turn("first"), *prediction("mine")]
-    assert rules.check_lesson(notebook(*few), "further/99_more.ipynb") == []
-    asks = notebook(*few, code('quiz("one")', said("How many?")))
+    few = [*opening(), *turn("first"), *prediction("mine")]
+    assert rules.check_lesson(timed(few), "further/99_more.ipynb") == []
+    asks = timed([*few, code('quiz("one")', said("How many?"))])
     (complaint,) = rules.check_lesson(asks, "further/99_more.ipynb")
     assert complaint.startswith("0 files in")
     assert complaint.endswith("begin with 'further_99_more'; expected one.")
-    assert rules.check_lesson(notebook(*cells[:3]), "further/99_more.ipynb") == [
+    assert rules.check_lesson(timed(opening()), "further/99_more.ipynb") == [
         "the student writes in 0 tasks; 1 or more",
         "it asks for 0 predictions; 1 or more",
     ]
@@ -120,7 +136,6 @@ def test_labs_are_let_off_and_no_lesson_is(root):
     for path in released_notebooks(root):
         lab = path.parent.name == "labs"
         assert bool(rules.check_lesson(notebook(), path.as_posix())) is not lab, path
-    assert rules.check_lesson(notebook(), "further/99_more.ipynb")
 
 
 # --- tasks ---
@@ -413,3 +428,38 @@ def test_words_of_the_field_code_and_formulas(text):
 def test_a_private_word_in_code_is_nobody_s_business():
     cell = code("pays = grams(deviation)  # beats counting", printed("pays"))
     assert rules.word_complaints(notebook(cell)) == []
+
+
+# --- the frame ---
+
+
+NOT_TWO = (
+    "between the opening, one cell, and the first sentence of content stand not just two folded "
+    "cells, set-up and imports"
+)
+
+
+@pytest.mark.parametrize("change", ["less", "more", "seen", "text"])
+def test_what_stands_before_the_content(change, monkeypatch):
+    cells = opening()
+    assert rules.frame_complaints(notebook(*cells), "99_x.ipynb") == []
+    if change == "seen":
+        cells[2] = code("import math")
+    else:
+        new = {"less": [], "more": [cells[2], opening()[2]], "text": [markdown("Hello."), cells[2]]}
+        cells[2:3] = new[change]
+    assert complaint(rules.frame_complaints, *cells, name="99_x.ipynb") == NOT_TWO
+    monkeypatch.setattr(clock, "NOT_YET_CUT", {"99"})
+    assert rules.frame_complaints(notebook(*cells), "99_x.ipynb") == []
+
+
+def test_no_section_is_optional():
+    cells = [*opening(), markdown("An optional word.\n\n### Optional: more\n\nText.")]
+    said = complaint(rules.frame_complaints, *cells, name="99_x.ipynb")
+    assert said == "cell 5 heads a section as optional: move it to further/, or keep it"
+
+
+def test_how_to_work_with_notebooks_stands_in_the_first_alone():
+    cells = [*opening(), markdown("How to work with\nthis notebook: run the cells.")]
+    said = complaint(rules.frame_complaints, *cells, name="further/99_x.ipynb")
+    assert said == "cell 5 explains 'how to work with this notebook', which notebook 00 does"

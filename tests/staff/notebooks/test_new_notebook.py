@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from helpers.course import quiz_texts
-from staff.notebooks import new_notebook
+from staff.notebooks import clock, new_notebook
 from staff.notebooks.address import read_address
 from staff.notebooks.new_notebook import make_notebook
 from staff.notebooks.notebook_rules import check_notebook
@@ -30,20 +30,39 @@ def course(root, tmp_path):
     return tmp_path
 
 
-def test_a_new_notebook_keeps_the_rules(course, monkeypatch):
-    path = make_notebook(course, NAME)
-    assert path == course / "notebooks" / f"{NAME}.ipynb"
+@pytest.mark.parametrize(
+    ("name", "lesson", "link", "left_to_do"),
+    [
+        (
+            NAME,
+            "notebook01",
+            "00_start_here.ipynb",
+            [
+                "the student writes in 1 tasks; 4 or more",
+                "it asks for 1 predictions; 2 or more",
+            ],
+        ),
+        (
+            "further/00_bert_and_encoders",
+            "further_00_bert_and_encoders",
+            "../00_start_here.ipynb",
+            [],
+        ),
+    ],
+)
+def test_a_new_notebook_keeps_the_rules(course, monkeypatch, name, lesson, link, left_to_do):
+    monkeypatch.setattr(clock, "NOT_YET_CUT", set())
+    path = make_notebook(course, name)
+    assert path == course / "notebooks" / f"{name}.ipynb"
     opening = nbformat.read(path, as_version=4).cells[0].source
-    assert opening.startswith("# 01 · Bert and encoders\n")
-    assert "[00 · Start here](00_start_here.ipynb)" in opening
+    assert opening.startswith(f"# {path.stem[:2]} · Bert and encoders\n")
+    assert f"[00 · Start here]({link})" in opening
     assert refresh(path)
     monkeypatch.setattr(quiz_texts, "FOLDER", course / "helpers/course/quizzes")
     # What is left to do is to write more of it.
-    assert check_notebook(path, course, read_address(course)) == [
-        "the student writes in 1 tasks; 4 or more",
-        "it asks for 1 predictions; 2 or more",
-    ]
-    checks = "helpers/course/checks/notebook01.py"
+    assert check_notebook(path, course, read_address(course)) == left_to_do
+    checks = f"helpers/course/checks/{lesson}.py"
+    assert (course / "tests/claims" / f"{lesson}.py").exists()
     for command in (["check"], ["format", "--check"]):
         ruff = [sys.executable, "-m", "ruff", *command, path.relative_to(course), checks]
         done = subprocess.run(ruff, cwd=course, capture_output=True, text=True)
@@ -56,9 +75,10 @@ def test_a_new_notebook_keeps_the_rules(course, monkeypatch):
         ("00_start_here", "There is a notebook 00_start_here already: the next number is 01."),
         ("00_other.ipynb", "There is a notebook 00_start_here already: the next number is 01."),
         ("02_x", "'02_x' leaves out a number: the next one is 01."),
+        ("further/01_x", "There is no notebook 01, beside which it could stand."),
         *(
             (name, f"'{name}' is no name of a notebook")
-            for name in ("", "bert", "1_x", "01_A", "01")
+            for name in ("", "bert", "1_x", "01_A", "01", "labs/01_x")
         ),
     ],
 )
@@ -76,3 +96,6 @@ def test_the_command(course, monkeypatch, capsys):
     assert new_notebook.main([NAME]) == 0
     assert f"wrote notebooks/{NAME}.ipynb" in capsys.readouterr().out
     assert new_notebook.main([NAME]) == 1
+    assert new_notebook.main(["further/00_x"]) == 0
+    assert new_notebook.main(["further/00_x"]) == 1
+    assert capsys.readouterr().err.endswith("There is a further notebook 00_x already.\n")

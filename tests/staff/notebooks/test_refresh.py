@@ -1,5 +1,6 @@
 """Refreshing stores clean outputs, or leaves the file as it was."""
 
+import re
 from types import SimpleNamespace
 
 import nbformat
@@ -200,6 +201,21 @@ def test_normalised_metadata_is_valid():
     assert "3.11" not in str(notebook.metadata)
 
 
+def test_the_time_is_written(tmp_path, monkeypatch):
+    monkeypatch.setenv(SPEED, "0.5")
+    monkeypatch.setattr(module, "execute", lambda *_: 120)  # seconds here
+    monkeypatch.setattr(module, "check_counts", lambda _: [])
+    words = "about a minute to run on a recent laptop, about three on a slow one."
+    for name, written in (("further/01_b", True), ("01_b", False), ("labs/lab01", False)):
+        path = tmp_path / f"{name}.ipynb"
+        path.parent.mkdir(exist_ok=True)
+        nbformat.write(v4.new_notebook(cells=[v4.new_markdown_cell("# A\n\n**Time** new.")]), path)
+        refresh(path)
+        source = nbformat.read(path, as_version=4).cells[0].source
+        assert source.endswith(f"0 minutes to work through, {words}") is written
+        assert source.endswith("new.") is not written
+
+
 def test_the_command(tmp_path, monkeypatch, capsys):
     (tmp_path / "notebooks").mkdir()
     write(tmp_path / "notebooks" / "00_a.ipynb", "1 / 0")
@@ -208,7 +224,7 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     assert module.main([]) == 1  # the first fails, the second is stored all the same
     printed = capsys.readouterr()
     assert "00_a.ipynb was left as it was" in printed.err
-    assert "01_b.ipynb: outputs stored" in printed.out
+    assert re.search(r"01_b\.ipynb: outputs stored \(\d+ s\); 0 minutes to work", printed.out)
     assert nbformat.read(good, as_version=4).cells[1].execution_count == 1
     assert module.main(["01"]) == 0
     assert "01_b.ipynb: unchanged" in capsys.readouterr().out
