@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from helpers.inference.cached_predictor import CachedPredictor
-from helpers.models.attention_kernels import attend_with_one_query
+from helpers.models.attention import attend_with_one_query
 from helpers.models.blocks import GatedFeedForward, PreNormBlock
 from helpers.models.gpt import GPT, GPTState
 from helpers.models.kv_cache import LayerCache

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor, nn
 
 from helpers.models.attention import attention_scores, masked_softmax
-from helpers.models.attention_checks import check_pair
 
 
 class DotProductAttention(nn.Module):
@@ -37,7 +36,7 @@ class DotProductAttention(nn.Module):
             projected: ``project(keys)`` of ``AdditiveAttention``, where many calls share it.
 
         Raises:
-            ValueError: shapes that do not fit, or a mask that is not bool.
+            ValueError: a mask that is not bool, or has other dimensions.
         """
         weights = masked_softmax(self._scores(queries, keys, projected), mask)  # (B, T, S)
         return weights @ keys, weights
@@ -68,7 +67,6 @@ class AdditiveAttention(DotProductAttention):
         return self.key(keys)
 
     def _scores(self, queries: Tensor, keys: Tensor, projected: Tensor | None) -> Tensor:
-        check_pair(queries, keys, self.query.in_features, self.key.in_features)
         projected = self.project(keys) if projected is None else projected
         sums = self.query(queries)[:, :, None] + projected[:, None]  # (B, T, S, d_attention)
         return self.score(torch.tanh(sums))[..., 0]

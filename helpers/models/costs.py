@@ -25,19 +25,14 @@ def attention_parameters(
     n_heads: int,
     *,
     n_kv_heads: int | None = None,
-    d_source: int | None = None,
     bias: bool = False,
 ) -> int:
-    """Parameters of ``MultiHeadAttention``: 2 D^2 for W_Q and W_O, 2 D_s H_kv K for W_K and W_V.
+    """Parameters of ``MultiHeadAttention``: 2 D^2 for W_Q and W_O, 2 D H_kv K for W_K and W_V.
 
-    With as many key-value heads as heads and the keys from x itself that is 4 D^2, whatever H is.
-
-    Raises:
-        ValueError: heads that do not divide D, or key-value heads that do not divide the heads.
+    With as many key-value heads as heads that is 4 D^2, whatever H is.
     """
     width = _kv_width(d_model, n_heads, n_kv_heads)
-    source = d_model if d_source is None else d_source
-    weights = 2 * d_model * d_model + 2 * source * width
+    weights = 2 * d_model * d_model + 2 * d_model * width
     return weights + bias * (2 * d_model + 2 * width)
 
 
@@ -67,22 +62,17 @@ def attention_flops(
     S: int | None = None,
     *,
     n_kv_heads: int | None = None,
-    d_source: int | None = None,
 ) -> int:
     """FLOPs of ``MultiHeadAttention``; S is T if None.
 
-    4 T D^2 for W_Q and W_O, 4 S D_s H_kv K for W_K and W_V, 2 T S D for the scores and as many for
+    4 T D^2 for W_Q and W_O, 4 S D H_kv K for W_K and W_V, 2 T S D for the scores and as many for
     the sums over the values. In self-attention that is 8 T D^2 + 4 T^2 D: from T = 2 D on, the
     quadratic part is the larger one. Fewer key-value heads save on their projections only, because
     every head still meets every key.
-
-    Raises:
-        ValueError: heads that do not divide D, or key-value heads that do not divide the heads.
     """
     width = _kv_width(d_model, n_heads, n_kv_heads)
     S = T if S is None else S
-    source = d_model if d_source is None else d_source
-    projections = 4 * T * d_model * d_model + 4 * S * source * width
+    projections = 4 * T * d_model * d_model + 4 * S * d_model * width
     return projections + 4 * T * S * d_model
 
 
@@ -140,13 +130,4 @@ def kv_cache_bytes(
 def _kv_width(d_model: int, n_heads: int, n_kv_heads: int | None) -> int:
     """H_kv K, the numbers in all keys of one position."""
     n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
-    if n_heads < 1 or d_model % n_heads:
-        raise ValueError(
-            f"n_heads is {n_heads}; expected a number that divides d_model, which is {d_model}."
-        )
-    if n_kv_heads < 1 or n_heads % n_kv_heads:
-        raise ValueError(
-            f"n_kv_heads is {n_kv_heads}; expected a number that divides n_heads, which is "
-            f"{n_heads}."
-        )
     return n_kv_heads * (d_model // n_heads)

@@ -22,10 +22,8 @@ from torch.nn import functional as F
 from helpers.models.attention import MultiHeadAttention
 from helpers.models.blocks import FeedForward, PostNormBlock, PreNormBlock
 from helpers.models.gpt import GPTConfig, block_of, norm_of
-from helpers.models.input_embedding import InputEmbedding
 from helpers.models.positions import LearnedPositions
-from helpers.models.stack import draw_weights
-from helpers.token_ids import check_range
+from helpers.models.stack import InputEmbedding, draw_weights, into_the_stream
 
 
 class EncoderEmbedding(nn.Module):
@@ -63,14 +61,13 @@ class EncoderEmbedding(nn.Module):
         """x (B, T, D) of tokens and segments, (B, T) each; without segments all are of the first.
 
         Raises:
-            ValueError: ids out of range, segments of another shape or where the model has none, or
-                more tokens than ``positions`` knows.
+            ValueError: ids out of range, or more tokens than ``positions`` knows.
         """
         x = self.tokens(tokens)  # (B, T, D)
         if segments is not None:
-            _check_segments(segments, tokens, self.segments)
-        if self.segments is not None:
-            x = x + (self.segments.weight[0] if segments is None else self.segments(segments))
+            x = x + self.segments(segments)
+        elif self.segments is not None:
+            x = x + self.segments.weight[0]
         return self.dropout(self.norm(x))
 
 
@@ -121,9 +118,8 @@ class Encoder(nn.Module):
             of_embeddings=1.0 if config.zero_start else None,
         )
         with torch.no_grad():
-            for block in made.blocks:
-                for matrix in (block.attention.output.weight, block.feed_forward.down.weight):
-                    matrix.mul_(0 if config.zero_start else (2 * config.n_layers) ** -0.5)
+            for matrix in into_the_stream(blocks):
+                matrix.mul_(0 if config.zero_start else (2 * config.n_layers) ** -0.5)
         made.config = config
         return made
 
@@ -288,18 +284,3 @@ class SpanReader(nn.Module):
     def forward(self, tokens: Tensor, segments: Tensor | None = None) -> Tensor:
         """Logits (B, 2, T): row 0 for the first token of the answer, row 1 for its last."""
         return self.output(self.dropout(self.encoder(tokens, segments))).transpose(1, 2)
-
-
-def _check_segments(segments: Tensor, tokens: Tensor, table: nn.Embedding | None) -> None:
-    if table is None or segments.shape != tokens.shape or segments.is_floating_point():
-        known = 0 if table is None else table.num_embeddings
-        raise ValueError(
-            f"segments has the shape {tuple(segments.shape)} and the type {segments.dtype} beside "
-            f"tokens {tuple(tokens.shape)}, and the model knows {known} segments: give whole "
-            "numbers of the tokens' shape, or None."
-        )
-    check_range(
-        segments,
-        table.num_embeddings,
-        "The segments go from {low} to {high}; expected 0 to {last}.",
-    )

@@ -22,9 +22,8 @@ from torch.nn import functional as F
 from helpers.models.attention import MultiHeadAttention
 from helpers.models.blocks import FeedForward, PreNormBlock
 from helpers.models.encoder import Encoder, EncoderEmbedding
-from helpers.models.input_embedding import InputEmbedding
 from helpers.models.positions import LearnedPositions
-from helpers.models.stack import draw_weights
+from helpers.models.stack import InputEmbedding, draw_weights, into_the_stream
 
 
 class DecoderBlock(nn.Module):
@@ -170,7 +169,7 @@ class EncoderDecoder(nn.Module):
         if shared:
             target.weight = embedding.tokens.weight
         with torch.no_grad():
-            for matrix in made._into_the_streams():
+            for matrix in into_the_stream([*blocks, *decoder]):
                 matrix.mul_((3 * n_layers) ** -0.5)
         return made
 
@@ -211,28 +210,7 @@ class EncoderDecoder(nn.Module):
         return logits, TargetState(tokens)
 
     def _logits(self, target_in: Tensor, memory: SourceMemory) -> Tensor:
-        if len(target_in) != len(memory.keys):
-            raise ValueError(
-                f"There are {len(memory.keys)} sources and {len(target_in)} targets; expected one "
-                "target for each source."
-            )
         x = self.embedding(target_in)  # (B, T, D)
         for block in self.blocks:
             x = block(x, memory.keys, memory.mask)
         return F.linear(self.norm(x), self.embedding.weight)
-
-    def _into_the_streams(self) -> list[Tensor]:
-        of_encoder = [
-            part.weight
-            for block in self.encoder.blocks
-            for part in (block.attention.output, block.feed_forward.down)
-        ]
-        return of_encoder + [
-            part.weight
-            for block in self.blocks
-            for part in (
-                block.attention.output,
-                block.cross_attention.output,
-                block.feed_forward.down,
-            )
-        ]

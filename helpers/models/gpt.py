@@ -17,10 +17,9 @@ from torch.nn import functional as F
 
 from helpers.models.attention import MultiHeadAttention
 from helpers.models.blocks import FeedForward, GatedFeedForward, PreNormBlock, RMSNorm
-from helpers.models.input_embedding import InputEmbedding
 from helpers.models.kv_cache import KVCache
 from helpers.models.positions import LearnedPositions, RotaryPositions
-from helpers.models.stack import TransformerStack
+from helpers.models.stack import InputEmbedding, TransformerStack, into_the_stream
 
 
 def squared_relu(x: Tensor) -> Tensor:
@@ -68,7 +67,7 @@ class GPTConfig:
             outputs.
 
     Raises:
-        ValueError: a setting out of range.
+        ValueError: another norm, other positions or another activation.
     """
 
     vocab_size: int
@@ -115,19 +114,11 @@ class GPTConfig:
         return cls(vocab_size, **{**parts, **settings})
 
     def __post_init__(self) -> None:
-        sizes = ("vocab_size", "max_length", "n_layers", "n_heads", "d_model")
-        given = [name for name in ("n_kv_heads", "d_hidden") if getattr(self, name) is not None]
-        for name in (*sizes, *given):
-            value = getattr(self, name)
-            if type(value) is not int or value < 1:
-                raise ValueError(f"{name} is {value!r}; expected a whole number of 1 or more.")
         for name, known in _CHOICES.items():
             if getattr(self, name) not in known:
                 raise ValueError(
                     f"{name} is {getattr(self, name)!r}; expected one of {', '.join(known)}."
                 )
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout is {self.dropout}; expected a share from 0 to below 1.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +176,14 @@ class GPT(TransformerStack):
 
     def __init__(self, config: GPTConfig) -> None:
         D, L = config.d_model, config.n_layers
-        embedding, blocks = _embedding(config), [block_of(config) for _ in range(L)]
+        learned = config.positions == "learned"
+        embedding = InputEmbedding(
+            config.vocab_size,
+            D,
+            positions=LearnedPositions(config.max_length, D) if learned else None,
+            dropout=config.dropout,
+        )
+        blocks = [block_of(config) for _ in range(L)]
         output = None if config.tied else nn.Linear(D, config.vocab_size, bias=False)
         super().__init__(embedding, blocks, norm_of(config)(D), output)
         self.config = config
@@ -194,7 +192,7 @@ class GPT(TransformerStack):
         identity = 1 / D if config.tied else 1.0
         self._draw(self.modules(), identity if config.zero_start else None)
         with torch.no_grad():
-            for matrix in self._into_the_stream():
+            for matrix in into_the_stream(blocks):
                 matrix.mul_(0 if config.zero_start else (2 * L) ** -0.5)
             if output is not None:
                 output.weight.zero_()
@@ -213,32 +211,15 @@ class GPT(TransformerStack):
         its length. No gradients flow. The state that was given stays valid; None is ``start``.
 
         Raises:
-            ValueError: ids out of range, a text longer than learned positions, or a state for
-                another batch or another model.
+            ValueError: ids out of range, a text longer than learned positions, or a state of
+                another model.
         """
         state = self.start(len(tokens)) if state is None else state
-        cache = state.cache
-        if (cache.batch_size, cache.n_layers) != (len(tokens), len(self.blocks)):
-            raise ValueError(
-                f"The state is one of {cache.batch_size} texts and {cache.n_layers} layers, the "
-                f"tokens are {len(tokens)} texts for {len(self.blocks)} layers: take the state "
-                "from this model's start or read."
-            )
         x = self.embedding(tokens, state.tokens)  # (B, T, D)
-        cache, layers = cache.extend(tokens.shape[1])
+        cache, layers = state.cache.extend(tokens.shape[1])
         for block, layer in zip(self.blocks, layers, strict=True):
             x = block(x, causal=True, cache=layer)
         return self._logits(x), GPTState(torch.cat([state.tokens, tokens], 1), cache)
-
-
-def _embedding(config: GPTConfig) -> InputEmbedding:
-    V, D, learned = config.vocab_size, config.d_model, config.positions == "learned"
-    return InputEmbedding(
-        V,
-        D,
-        positions=LearnedPositions(config.max_length, D) if learned else None,
-        dropout=config.dropout,
-    )
 
 
 def norm_of(config: GPTConfig) -> type[RMSNorm] | partial[nn.LayerNorm]:

@@ -8,22 +8,20 @@ L layers, C capacity.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
-_LEAST_CAPACITY = 64
+LEAST_CAPACITY = 64
 
 
 class KVCache:
     """The keys and values of all layers for ``length`` tokens: a state that stays valid.
 
     ``extend`` gives a new state and leaves this one as it is, so a search may go on from any state
-    as often as it likes. States that grew from one another share their memory: a longer one is
-    written behind the shorter one, in place. Only where another living state already stands on
-    those places are the first ``length`` entries copied before. So a loop that samples token by
+    as often as it likes. The new state stands in the same memory, behind this one, if those places
+    are free; the second state that goes on from here gets a copy. So a loop that samples token by
     token copies nothing, except when the memory is full and doubles.
 
     What is kept carries no gradients: the cache is for generating, not for training.
@@ -37,13 +35,8 @@ class KVCache:
     """
 
     def __init__(self, n_layers: int, batch_size: int) -> None:
-        if n_layers < 1 or batch_size < 1:
-            raise ValueError(
-                f"A cache was asked for n_layers = {n_layers} and batch_size = {batch_size}; "
-                "expected 1 or more of each."
-            )
         self.n_layers, self.batch_size, self.length = n_layers, batch_size, 0
-        self._memory = _Memory(n_layers, 0)
+        self._memory = _Memory(0)
 
     def extend(self, T: int) -> tuple[KVCache, list[LayerCache]]:
         """The state with room for T more tokens, and what writes them: one for each layer.
@@ -51,8 +44,9 @@ class KVCache:
         The new state is whole once every layer has appended its keys and values.
         """
         end, memory = self.length + T, self._memory
-        if end > memory.capacity or memory.used() > self.length:
-            memory = memory.copied(self.length, end)
+        if end > memory.capacity or self.length < memory.used:
+            memory = self._copy(end)
+        memory.used = end
         layers = [LayerCache(memory, layer, self.length) for layer in range(self.n_layers)]
         return self._state(memory, end, self.batch_size), layers
 
@@ -62,26 +56,31 @@ class KVCache:
         Their entries are copied. An index out of range raises IndexError.
         """
         index = torch.arange(self.batch_size)[torch.as_tensor(index, device="cpu")]
-        memory = self._memory.copied(self.length, self.length + 1, index)
-        return self._state(memory, self.length, len(index))
+        return self._state(self._copy(self.length, index), self.length, len(index))
 
     def cut(self, length: int) -> KVCache:
-        """The state after the first ``length`` tokens, as it was then; nothing is copied.
+        """The state after the first ``length`` tokens, as it was then.
 
-        Raises:
-            ValueError: a length below 0 or above that of this state.
+        Nothing is copied before it goes on. A length below 0 or above that of this state raises
+        ValueError.
         """
         if not 0 <= length <= self.length:
-            raise ValueError(
-                f"The cache was to be cut to {length} tokens; expected 0 to {self.length}, which "
-                "it holds."
-            )
+            raise ValueError(f"length is {length}; the cache holds {self.length} tokens.")
         return self._state(self._memory, length, self.batch_size)
+
+    def _copy(self, needed: int, index: Tensor | slice = slice(None)) -> _Memory:
+        """The texts of ``index`` in new memory, with room for ``needed`` tokens or more."""
+        # Powers of two: a text that grows token by token is seldom copied.
+        memory = _Memory(max(LEAST_CAPACITY, 1 << (needed - 1).bit_length()), self.length)
+        for layer, pair in enumerate(self._memory.layers if self.length else ()):
+            kept = [old[index, :, : self.length] for old in pair]  # (B, G, length, K) each
+            for new, old in zip(memory.of_layer(layer, kept[0]), kept, strict=True):
+                new[:, :, : self.length] = old
+        return memory
 
     def _state(self, memory: _Memory, length: int, batch_size: int) -> KVCache:
         state = KVCache(self.n_layers, batch_size)
         state._memory, state.length = memory, length
-        memory.states.add(state)
         return state
 
 
@@ -92,56 +91,30 @@ class LayerCache:
         length: how many tokens were there before; the new ones stand at length, length + 1, ...
     """
 
-    __slots__ = ("_layer", "_memory", "length")
-
     def __init__(self, memory: _Memory, layer: int, length: int) -> None:
         self._memory, self._layer, self.length = memory, layer, length
 
     def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Keep keys and values (B, G, T, K) of new tokens: those of all, (B, G, S, K) each."""
         start, end = self.length, self.length + keys.shape[2]
-        if not self._memory.layers:
-            self._memory.open(keys)
-        all_keys, all_values = self._memory.layers[self._layer]
+        all_keys, all_values = self._memory.of_layer(self._layer, keys)
         all_keys[:, :, start:end] = keys.detach()
         all_values[:, :, start:end] = values.detach()
         return all_keys[:, :, :end], all_values[:, :, :end]
 
 
 class _Memory:
-    """A tensor with room for C tokens, and the living states that look at it.
+    """Room for C tokens, of which the first ``used`` are taken."""
 
-    The states are known weakly: one that nobody holds any more gives its places free.
-    """
-
-    def __init__(self, n_layers: int, capacity: int) -> None:
-        self.n_layers, self.capacity = n_layers, capacity
+    def __init__(self, capacity: int, used: int = 0) -> None:
+        self.capacity, self.used = capacity, used
         self.layers: list[tuple[Tensor, Tensor]] = []  # keys and values, (B, G, C, K) each
-        self.states: weakref.WeakSet[KVCache] = weakref.WeakSet()
 
-    def used(self) -> int:
-        """How many places are taken by the longest state that lives."""
-        return max((state.length for state in self.states), default=0)
-
-    def open(self, like: Tensor) -> None:
-        """Allocate; B, G, K, the type and the device are those of the first keys (B, G, T, K)."""
-        B, G, _, K = like.shape
-        # A tensor made in inference mode could not be written outside of it.
-        with torch.inference_mode(False):
-            both = like.new_empty(self.n_layers, 2, B, G, self.capacity, K)
-        self._both, self.layers = both, [tuple(pair.unbind()) for pair in both.unbind()]
-
-    def copied(self, length: int, needed: int, index: Tensor | None = None) -> _Memory:
-        """New memory for ``needed`` tokens or more, with the first ``length`` of this one.
-
-        ``index`` says of which texts; None means all.
-        """
-        # Powers of two: a text that grows token by token is seldom copied.
-        new = _Memory(self.n_layers, max(_LEAST_CAPACITY, 1 << (needed - 1).bit_length()))
-        if length:
-            old = self._both[..., :length, :]  # (L, 2, B, G, length, K)
-            old = old if index is None else old[:, :, index]
-            new.open(old[0, 0])
-            with torch.no_grad():
-                new._both[..., :length, :] = old
-        return new
+    def of_layer(self, layer: int, like: Tensor) -> tuple[Tensor, Tensor]:
+        """The keys and values of a layer; at first, made for B texts like these (B, G, any, K)."""
+        if layer == len(self.layers):
+            shape = (*like.shape[:2], self.capacity, like.shape[3])
+            # A tensor made in inference mode could not be written outside of it.
+            with torch.inference_mode(False):
+                self.layers.append((like.new_empty(shape), like.new_empty(shape)))
+        return self.layers[layer]

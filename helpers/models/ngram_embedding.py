@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from helpers.models.gpt import GPT, GPTConfig
-from helpers.models.input_embedding import InputEmbedding
+from helpers.models.stack import InputEmbedding
 
 # h <- (MULTIPLIER h + id + 1) mod PRIME stays far below 2^63, so every machine finds the same rows.
 _PRIME, _MULTIPLIER = 2**31 - 1, 1_000_003

@@ -9,60 +9,40 @@ depend on the distance i - j of the query at i from the key at j. Positions coun
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import torch
 from torch import Tensor, nn
 
-_MOST_ROWS = 2**14  # a longer table is not kept but made anew, for the rows that are asked for
+BASE = 10000.0  # the longest wavelength is nearly 2 pi times this, the shortest is 2 pi
+LEAST_ROWS = 1024
 
 
 def sinusoidal_table(
-    T: int,
-    d_model: int,
-    base: float = 10000.0,
-    *,
-    start: int = 0,
-    cosine_first: bool = False,
-    dtype: torch.dtype = torch.float32,
+    T: int, d_model: int, *, start: int = 0, dtype: torch.dtype = torch.float32
 ) -> Tensor:
     """Sinusoids of the positions start .. start+T-1: (T, D), computed in float64.
 
-        P(t, 2i) = sin(t / base^(2i/D)),   P(t, 2i+1) = cos(t / base^(2i/D))
+        P(t, 2i) = sin(t / 10000^(2i/D)),   P(t, 2i+1) = cos(t / 10000^(2i/D))
 
     An odd D ends with a sine that has no cosine. For an even D, P(s) . P(t) depends on s - t alone
-    and every row has the norm sqrt(D/2).
+    and every row has the norm sqrt(D/2). The lecture of Galerne exchanges sine and cosine. (It also
+    counts i from 1, which leaves out the fastest pair; here i counts from 0.)
 
     Args:
         T: how many positions.
         d_model: D, even or odd.
-        base: the longest wavelength is nearly 2 pi base, the shortest is 2 pi.
         start: the first position.
-        cosine_first: exchange sine and cosine, as in the lecture of Galerne. (That one counts i
-            from 1, which leaves out the fastest pair; here i counts from 0 either way.)
         dtype: of the result.
-
-    Raises:
-        ValueError: T negative, d_model below 1, or base not above 0.
 
     Source: Vaswani et al. (2017), "Attention is all you need", section 3.5; CMU 11-785, lecture 19.
     """
-    if T < 0:
-        raise ValueError(f"The table was asked for T = {T} positions, expected 0 or more.")
     steps = torch.arange(start, start + T, dtype=torch.float64, device="cpu")
-    angles = steps[:, None] * _frequencies(d_model, base)  # (T, ceil(D/2))
-    waves = (angles.cos(), angles.sin()) if cosine_first else (angles.sin(), angles.cos())
-    return torch.stack(waves, dim=-1).flatten(1)[:, :d_model].to(dtype)  # (T, D)
+    angles = steps[:, None] * _frequencies(d_model)  # (T, ceil(D/2))
+    waves = torch.stack([angles.sin(), angles.cos()], dim=-1)  # (T, ceil(D/2), 2)
+    return waves.flatten(1)[:, :d_model].to(dtype)  # (T, D)
 
 
-def shift_matrix(
-    steps: float,
-    d_model: int,
-    base: float = 10000.0,
-    *,
-    cosine_first: bool = False,
-    dtype: torch.dtype = torch.float32,
-) -> Tensor:
+def shift_matrix(steps: float, d_model: int, *, dtype: torch.dtype = torch.float32) -> Tensor:
     """M (D, D) with P(t + steps) = M P(t) for every t, P being a row of ``sinusoidal_table``.
 
     D/2 rotations of the plane along the diagonal, each by an angle of its own. So M is orthogonal,
@@ -71,23 +51,16 @@ def shift_matrix(
 
     Args:
         steps: how far, forwards or backwards.
-        d_model: D, even.
-        base: that of the table.
-        cosine_first: as for the table.
+        d_model: D, even: a sine without its cosine cannot be shifted.
         dtype: of the result, computed in float64.
-
-    Raises:
-        ValueError: d_model is odd (a sine without its cosine cannot be shifted) or below 2.
 
     Source: Vaswani et al. (2017), section 3.5; CMU 11-785, lecture 19.
     """
-    _check_even(d_model, "d_model")
-    angles = steps * _frequencies(d_model, base)  # (D/2,)
-    cos, sin = angles.cos(), angles.sin() * (-1 if cosine_first else 1)
+    angles = steps * _frequencies(d_model)  # (D/2,)
     matrix = torch.zeros(d_model, d_model, dtype=torch.float64, device="cpu")
     even = torch.arange(0, d_model, 2, device="cpu")
-    matrix[even, even] = matrix[even + 1, even + 1] = cos
-    matrix[even, even + 1], matrix[even + 1, even] = sin, -sin
+    matrix[even, even] = matrix[even + 1, even + 1] = angles.cos()
+    matrix[even, even + 1], matrix[even + 1, even] = angles.sin(), -angles.sin()
     return matrix.to(dtype)
 
 
@@ -96,30 +69,22 @@ class SinusoidalPositions(nn.Module):
 
     Args:
         d_model: D.
-        base, cosine_first: see ``sinusoidal_table``.
         scale: factor on the table, so that it does not drown embeddings that begin small. Vaswani
             et al. (2017), section 3.4, multiply the embeddings by sqrt(D) instead.
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        base: float = 10000.0,
-        *,
-        cosine_first: bool = False,
-        scale: float = 1.0,
-    ) -> None:
+    def __init__(self, d_model: int, scale: float = 1.0) -> None:
         super().__init__()
-        _frequencies(d_model, base)  # bad arguments are told here
         self.d_model, self.scale = d_model, scale
-        self._table = _Table(
-            partial(sinusoidal_table, d_model=d_model, base=base, cosine_first=cosine_first)
-        )
+        self._table: Tensor | None = None
 
     def forward(self, x: Tensor, start: int = 0) -> Tensor:
         """Embeddings x (B, T, D) of the positions start, start+1, ... -> x + P, (B, T, D)."""
-        _check_input(x, self.d_model, start)
-        return x + self.scale * self._table.rows(x, start)
+        self._table = _long_enough(self._table, self._make, x, start)
+        return x + self.scale * self._table[start : start + x.shape[-2]]
+
+    def _make(self, rows: int) -> Tensor:
+        return sinusoidal_table(rows, self.d_model, dtype=torch.float64)
 
 
 class LearnedPositions(nn.Module):
@@ -139,8 +104,6 @@ class LearnedPositions(nn.Module):
 
     def __init__(self, max_length: int, d_model: int) -> None:
         super().__init__()
-        if max_length < 1:
-            raise ValueError(f"max_length is {max_length}, expected one position or more.")
         self.max_length, self.d_model = max_length, d_model
         self.embedding = nn.Embedding(max_length, d_model)
         nn.init.normal_(self.embedding.weight, std=0.02 * (768 / d_model) ** 0.5)
@@ -151,7 +114,6 @@ class LearnedPositions(nn.Module):
         Raises:
             ValueError: a position of max_length or more.
         """
-        _check_input(x, self.d_model, start)
         end = start + x.shape[-2]
         if end > self.max_length:
             raise ValueError(
@@ -181,47 +143,48 @@ class RotaryPositions(RelativePositions):
     """Rotary positions (RoPE): turns queries and keys by angles that grow with the position.
 
     The pair of features (2i, 2i+1) of the vector at position t is a point of the plane, turned by
-    the angle t / base^(2i/K). A score q_i . k_j then depends on i - j, not on i and j, and norms
+    the angle t / 10000^(2i/K). A score q_i . k_j then depends on i - j, not on i and j, and norms
     stay. Pairs are neighbours, as in the paper; many libraries pair feature i with feature i + K/2
     instead. With the rows of W_Q and W_K reordered the two are the same model, but weights must
     not be carried from one to the other without that.
 
     Args:
         d_head: K, even.
-        base: see ``sinusoidal_table``; the angles are the same.
         slower: for each pair, by what factor it turns slower (position interpolation; Chen et al.
             2023 slow all pairs alike).
 
     Raises:
-        ValueError: d_head is odd or below 2, or ``slower`` is not one factor above 0 a pair.
+        ValueError: d_head is odd.
 
     Source: Su et al. (2021), "RoFormer: Enhanced transformer with rotary position embedding",
     section 3.2.2 and equation 34.
     """
 
-    def __init__(
-        self, d_head: int, base: float = 10000.0, *, slower: Sequence[float] | None = None
-    ) -> None:
+    def __init__(self, d_head: int, *, slower: Sequence[float] | None = None) -> None:
         super().__init__()
-        _check_even(d_head, "d_head")
-        _frequencies(d_head, base)  # a bad base is told here
-        slower = (1.0,) * (d_head // 2) if slower is None else tuple(slower)
-        if len(slower) != d_head // 2 or not all(factor > 0 for factor in slower):
-            raise ValueError(
-                f"slower is {slower}, expected one factor above 0 for each of the {d_head // 2} "
-                "pairs."
-            )
-        self.d_head, self.base, self.slower = d_head, base, slower
-        self._table = _Table(partial(_rotations, d_head=d_head, base=base, slower=slower))
+        if d_head % 2:
+            raise ValueError(f"d_head is {d_head}, but features are turned in pairs: make it even.")
+        self.d_head = d_head
+        self.slower = [1.0] * (d_head // 2) if slower is None else list(slower)
+        self._table: Tensor | None = None
 
     def rotate(self, x: Tensor, start: int = 0) -> Tensor:
         """Queries or keys x (..., T, K) of the positions start, start+1, ... -> turned ones."""
-        _check_input(x, self.d_head, start)
-        cos, sin = self._table.rows(x, start).unbind(1)  # (T, K/2, 2) each
+        self._table = _long_enough(self._table, self._make, x, start)
+        cos, sin = self._table[start : start + x.shape[-2]].unbind(1)  # (T, K/2, 2) each
         pairs = x.unflatten(-1, (-1, 2))  # (..., T, K/2, 2)
         # (a cos - b sin, b cos + a sin). Complex numbers would say it in one product, but not
         # every device computes with them correctly.
         return torch.addcmul(pairs * cos, pairs.flip(-1), sin).flatten(-2)  # (..., T, K)
+
+    def _make(self, rows: int) -> Tensor:
+        """(cos, cos) and (-sin, sin) of the angles of each position: (rows, 2, K/2, 2)."""
+        slower = torch.tensor(self.slower, dtype=torch.float64, device="cpu")
+        steps = torch.arange(rows, dtype=torch.float64, device="cpu")
+        angles = steps[:, None] * (_frequencies(self.d_head) / slower)  # (rows, K/2)
+        cos, sin = angles.cos(), angles.sin()
+        pairs = [torch.stack(pair, dim=-1) for pair in ((cos, cos), (-sin, sin))]
+        return torch.stack(pairs, dim=1)
 
 
 class ALiBi(RelativePositions):
@@ -247,30 +210,13 @@ class ALiBi(RelativePositions):
         self.register_buffer("slopes", alibi_slopes(n_heads), persistent=False)
 
     def bias(self, T: int, S: int) -> Tensor:
-        """The biases (H, T, S) of the last T of S positions, in the module's dtype and device.
-
-        Raises:
-            ValueError: more queries than keys.
-        """
-        if not 0 <= T <= S:
-            raise ValueError(
-                f"The queries are the last T of S positions, but T = {T} and S = {S}: ALiBi is "
-                "for self-attention, with T <= S."
-            )
+        """The biases (H, T, S) of the last T of S positions, in the module's dtype and device."""
         keys = torch.arange(S, device=self.slopes.device)
         distance = (keys[S - T :, None] - keys).abs()  # (T, S)
         return self.slopes[:, None, None] * -distance  # (H, T, S)
 
-    def _apply(self, *args, **kwargs):
-        # model.double() would keep the rounding of float32, and model.float() that of bfloat16.
-        super()._apply(*args, **kwargs)
-        self.slopes = (
-            alibi_slopes(self.n_heads, torch.float64).to(self.slopes.dtype).to(self.slopes.device)
-        )
-        return self
 
-
-def alibi_slopes(n_heads: int, dtype: torch.dtype = torch.float32) -> Tensor:
+def alibi_slopes(n_heads: int) -> Tensor:
     """The slopes of ALiBi's heads, (H,).
 
     For H a power of two a geometric sequence from 2^(-8/H) to 2^-8: 1/2, 1/4, ..., 1/256 for
@@ -278,89 +224,31 @@ def alibi_slopes(n_heads: int, dtype: torch.dtype = torch.float32) -> Tensor:
     first, third, fifth, ... slope of 2 P heads until there are H. This order is that of the code
     that the authors published; the paper itself uses powers of two alone.
 
-    Raises:
-        ValueError: n_heads below 1.
-
     Source: Press, Smith and Lewis (2022), section 3, and the code published with it.
     """
-    if n_heads < 1:
-        raise ValueError(f"n_heads is {n_heads}, expected one head or more.")
     power = 2 ** (n_heads.bit_length() - 1)
     slopes = [2.0 ** (-8 * h / power) for h in range(1, power + 1)]
     between = [2.0 ** (-4 * h / power) for h in range(1, 2 * power + 1, 2)]
-    return torch.tensor(slopes + between[: n_heads - power], dtype=dtype)
+    return torch.tensor(slopes + between[: n_heads - power])
 
 
-class _Table:
-    """The rows 0, 1, ... of a table, kept for the longest text so far, its dtype and its device.
-
-    A plain attribute rather than a buffer: it is no part of the weights, a change of dtype must
-    compute it anew instead of rounding it, and data-parallel training need not send it around.
-    """
-
-    def __init__(self, make: Callable[..., Tensor]) -> None:
-        self._make = make
-        self._kept: Tensor | None = None
-
-    def rows(self, x: Tensor, start: int) -> Tensor:
-        """The rows start, start+1, ... for x (..., T, D), like x in dtype and device: (T, ...)."""
-        T = x.shape[-2]
-        end = start + T
-        if end > _MOST_ROWS:
-            return self._make(T, start=start, dtype=torch.float64).to(x.dtype).to(x.device)
-        kept = self._kept
-        if kept is None or len(kept) < end or kept.dtype != x.dtype or kept.device != x.device:
-            # Powers of two: a text that grows token by token seldom needs a new table.
-            longer = 1 << max(end - 1, 0).bit_length()
-            # Autograd would refuse to save, later on, what was made in inference mode.
-            with torch.inference_mode(False):
-                kept = self._make(longer, dtype=torch.float64).to(x.dtype).to(x.device)
-            self._kept = kept
-        return kept[start:end]
-
-    def __reduce__(self):
-        # Copies and pickles start without a table.
-        return type(self), (self._make,)
-
-
-def _rotations(
-    T: int,
-    d_head: int,
-    base: float,
-    slower: Sequence[float],
-    start: int = 0,
-    dtype: torch.dtype = torch.float32,
+def _long_enough(
+    table: Tensor | None, make: Callable[[int], Tensor], x: Tensor, start: int
 ) -> Tensor:
-    """(cos, cos) and (-sin, sin) of the angles of each position: (T, 2, K/2, 2)."""
-    speeds = _frequencies(d_head, base) / torch.tensor(slower, dtype=torch.float64, device="cpu")
-    angles = torch.arange(start, start + T, dtype=torch.float64, device="cpu")[:, None] * speeds
-    sin, cos = angles.sin().to(dtype), angles.cos().to(dtype)  # (T, K/2) each
-    double = [torch.stack(pair, dim=-1) for pair in ((cos, cos), (-sin, sin))]  # (T, K/2, 2)
-    return torch.stack(double, dim=1)
+    """A table of rows 0, 1, ... for x (..., T, D) from ``start`` on, in the dtype and device of x.
+
+    It is no buffer: it is no part of the weights, and a change of dtype must make it anew, in
+    float64, instead of rounding it.
+    """
+    end = start + x.shape[-2]
+    same = table is not None and (table.dtype, table.device) == (x.dtype, x.device)
+    if same and len(table) >= end:
+        return table
+    # Autograd would refuse to save, later on, what was made in inference mode.
+    with torch.inference_mode(False):
+        return make(max(LEAST_ROWS, 2 * end)).to(x.dtype).to(x.device)
 
 
-def _frequencies(d_model: int, base: float) -> Tensor:
-    """1 / base^(2i/D) for i = 0, 1, ...: (ceil(D/2),) in float64, on the CPU."""
-    if d_model < 1:
-        raise ValueError(f"d_model is {d_model}, expected one feature or more.")
-    if not base > 0:
-        raise ValueError(f"base is {base}, expected a number above 0, such as 10000.")
-    return base ** -(torch.arange(0, d_model, 2, dtype=torch.float64, device="cpu") / d_model)
-
-
-def _check_even(width: int, name: str) -> None:
-    if width < 2 or width % 2:
-        raise ValueError(
-            f"{name} is {width}, but features are turned in pairs: choose an even {name} of 2 or "
-            "more."
-        )
-
-
-def _check_input(x: Tensor, width: int, start: int) -> None:
-    if x.dim() < 2 or x.shape[-1] != width or not x.is_floating_point():
-        raise ValueError(
-            f"The input has the shape {tuple(x.shape)} and the dtype {x.dtype}, expected numbers "
-            f"with a fraction in the shape (..., T, {width}): embeddings, queries or keys."
-        )
-    if start < 0:
-        raise ValueError(f"start is {start}, but positions count from 0: give 0 or more.")
+def _frequencies(d_model: int) -> Tensor:
+    """1 / 10000^(2i/D) for i = 0, 1, ...: (ceil(D/2),) in float64, on the CPU."""
+    return BASE ** -(torch.arange(0, d_model, 2, dtype=torch.float64, device="cpu") / d_model)

@@ -1,4 +1,4 @@
-"""What the transformer language models share: blocks between an embedding and the output."""
+"""What the transformer language models share: an embedding, blocks, a final norm, the output."""
 
 from __future__ import annotations
 
@@ -9,7 +9,50 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from helpers.models.blocks import PreNormBlock
-from helpers.models.input_embedding import InputEmbedding
+from helpers.token_ids import check_ids
+
+
+class InputEmbedding(nn.Embedding):
+    """An embedding of the tokens, to which that of positions is added: x_t = E[token_t] + P_t.
+
+    Dropout acts on the sum.
+
+    Args:
+        vocab_size: V.
+        d_model: D.
+        meaning: what the id V stands for, such as "the beginning of a text"; it has an embedding
+            then. None where it stands for nothing and cannot be read.
+        positions: adds P_t, such as ``LearnedPositions(64, d_model)``; None for zero.
+        dropout: share of x set to zero in training.
+
+    Attributes:
+        weight: E, (V, D), with one row more where the id V has a meaning.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        d_model: int,
+        *,
+        meaning: str | None = None,
+        positions: nn.Module | None = None,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__(vocab_size + (meaning is not None), d_model)
+        self.vocab_size, self.meaning = vocab_size, meaning
+        self.positions, self.dropout = positions, nn.Dropout(dropout)
+
+    def forward(self, tokens: Tensor, before: Tensor | None = None) -> Tensor:
+        """x (B, T, D) for tokens (B, T) that stand behind the tokens ``before`` (B, any).
+
+        Raises:
+            ValueError: ids out of range, or more tokens than ``positions`` knows.
+        """
+        check_ids(tokens, self.vocab_size, self.meaning)
+        x = super().forward(tokens)  # (B, T, D)
+        if self.positions is not None:
+            x = self.positions(x, 0 if before is None else before.shape[1])
+        return self.dropout(x)
 
 
 class TransformerStack(nn.Module):
@@ -67,27 +110,27 @@ class TransformerStack(nn.Module):
         return found
 
     def _logits(self, x: Tensor) -> Tensor:
-        if self.output is not None and self.output.out_features == self.vocab_size:
-            return self.output(self.norm(x))  # as a layer: it may be a quantised one
-        matrix = self.embedding.weight if self.output is None else self.output.weight
+        if self.output is not None:
+            return self.output(self.norm(x))  # (B, T, V)
+        matrix = self.embedding.weight
         if len(matrix) > self.vocab_size:  # what can be read and is never predicted
             matrix = matrix[: self.vocab_size]
-        return F.linear(self.norm(x), matrix)  # (B, T, V)
+        return F.linear(self.norm(x), matrix)
 
     def _draw(self, modules: Iterable[nn.Module], of_embeddings: float | None = None) -> None:
         """``draw_weights`` with the deviation that a width asks for.
 
-        It is 0.02 at GPT's width of 768 (Radford et al. 2018, section 4.1) and
-        0.02 sqrt(768 / D) at any width, so that
-        products keep their size: with 0.02 narrow models start slowly.
+        It is 0.02 at GPT's width of 768 (Radford et al. 2018, section 4.1) and 0.02 sqrt(768 / D)
+        at any width, so that products keep their size: with 0.02 narrow models start slowly.
         """
         deviation = 0.02 * (768 / self.embedding.embedding_dim) ** 0.5
         draw_weights(modules, deviation, of_embeddings)
 
-    def _into_the_stream(self) -> list[Tensor]:
-        """The 2 L matrices that write into the residual stream."""
-        maps = ((block.attention.output, block.feed_forward.down) for block in self.blocks)
-        return [projection.weight for pair in maps for projection in pair]
+
+def into_the_stream(blocks: Iterable[nn.Module]) -> list[Tensor]:
+    """The matrices that write into the residual stream: the last ones of the sub-layers."""
+    layers = [layer for block in blocks for layer in block.named_modules()]
+    return [layer.weight for name, layer in layers if name.endswith((".output", ".down"))]
 
 
 @torch.no_grad()

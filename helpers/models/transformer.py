@@ -9,9 +9,8 @@ from torch import nn
 
 from helpers.models.attention import MultiHeadAttention
 from helpers.models.blocks import FeedForward, PreNormBlock
-from helpers.models.input_embedding import InputEmbedding
 from helpers.models.positions import RelativePositions
-from helpers.models.stack import TransformerStack
+from helpers.models.stack import InputEmbedding, TransformerStack, into_the_stream
 
 
 class Transformer(TransformerStack):
@@ -66,8 +65,6 @@ class Transformer(TransformerStack):
         d_hidden: int | None = None,
         dropout: float = 0.0,
     ) -> None:
-        if n_layers < 1:
-            raise ValueError(f"n_layers is {n_layers}; expected one layer or more.")
         embedding = InputEmbedding(
             vocab_size,
             d_model,
@@ -86,5 +83,5 @@ class Transformer(TransformerStack):
         super().__init__(embedding, blocks, nn.LayerNorm(d_model), causal=causal)
         self._draw((embedding, *self.blocks.modules()))
         with torch.no_grad():
-            for matrix in self._into_the_stream():
+            for matrix in into_the_stream(blocks):
                 matrix.div_((2 * n_layers) ** 0.5)

@@ -328,15 +328,7 @@ def test_formulas_at_the_ends():
     assert speed_up(0, 4, cost=0.25) == 0.5
 
 
-def test_bad_settings_are_refused():
-    target, draft = ngrams()
+def test_two_vocabularies_are_refused():
+    target, _ = ngrams()
     with pytest.raises(ValueError, match="same tokenizer"):
         speculative_sample(target, independent([0.5, 0.5]), 3, generator())
-    with pytest.raises(ValueError, match="0 or more"):
-        speculative_sample(target, draft, 3, generator(), drafts=-1)
-    with pytest.raises(ValueError, match="outside"):
-        speculative_sample(target, draft, 3, generator(), [3])
-    with pytest.raises(ValueError, match="alpha is"):
-        expected_tokens(1.5, 2)
-    with pytest.raises(ValueError, match="cost is -1"):
-        speed_up(0.5, 2, -1)

@@ -63,27 +63,3 @@ def test_a_projection_serves_many_calls():
     steps = [attention(queries[:, t : t + 1], keys, projected=projected) for t in range(4)]
     same(torch.cat([step[0] for step in steps], 1), contexts, list(attention.parameters()))
     close(torch.cat([step[1] for step in steps], 1), weights)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda: AdditiveAttention(4, 5, 6)(torch.zeros(2, 3, 4), torch.zeros(2, 3, 4)),
-            r"\(2, 3, 4\).*\(B, S, 5\)",
-        ),
-        (
-            lambda: DotProductAttention()(torch.zeros(2, 3, 4), torch.zeros(2, 3, 5)),
-            r"\(2, 3, 4\).*\(2, 3, 5\)",
-        ),
-        (
-            lambda: DotProductAttention()(
-                torch.zeros(2, 3, 4), torch.zeros(2, 5, 4), torch.ones(2, 5, dtype=torch.bool)
-            ),
-            r"mask .*\(2, 5\)",
-        ),
-    ],
-)
-def test_what_does_not_fit_is_refused_in_one_sentence(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -57,10 +57,9 @@ def counted(module, *arguments, **keywords):
 
 
 @pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("d_source", [None, 10])
 @pytest.mark.parametrize(("d_model", "n_heads", "n_kv_heads"), HEADS)
-def test_the_parameters_of_attention(d_model, n_heads, n_kv_heads, d_source, bias):
-    keywords = {"n_kv_heads": n_kv_heads, "d_source": d_source, "bias": bias}
+def test_the_parameters_of_attention(d_model, n_heads, n_kv_heads, bias):
+    keywords = {"n_kv_heads": n_kv_heads, "bias": bias}
     layer = MultiHeadAttention(d_model, n_heads, **keywords)
     assert attention_parameters(d_model, n_heads, **keywords) == parameters(layer)
 
@@ -136,13 +135,12 @@ def test_the_flops_of_self_attention(d_model, n_heads, n_kv_heads, causal):
         assert B * attention_flops(d_model, n_heads, T, n_kv_heads=n_kv_heads) == found
 
 
-@pytest.mark.parametrize("d_source", [None, 10])
 @pytest.mark.parametrize(("d_model", "n_heads", "n_kv_heads"), HEADS)
-def test_the_flops_of_cross_attention(d_model, n_heads, n_kv_heads, d_source):
-    keywords = {"n_kv_heads": n_kv_heads, "d_source": d_source}
+def test_the_flops_of_cross_attention(d_model, n_heads, n_kv_heads):
+    keywords = {"n_kv_heads": n_kv_heads}
     layer = MultiHeadAttention(d_model, n_heads, **keywords)
     for T, S in ((1, 7), (6, 1), (6, 7)):
-        x, source = torch.zeros(2, T, d_model), torch.zeros(2, S, d_source or d_model)
+        x, source = torch.zeros(2, T, d_model), torch.zeros(2, S, d_model)
         assert 2 * attention_flops(d_model, n_heads, T, S, **keywords) == counted(layer, x, source)
 
 
@@ -216,20 +214,3 @@ def test_grouped_query_attention_divides_the_cache():
     whole, grouped = (kv_cache_bytes(32, n, 128, 1024) for n in (32, 8))
     assert whole == 2 * 32 * 1024 * 4096 * 2
     assert grouped * 4 == whole
-
-
-@pytest.mark.parametrize(
-    "formula", [attention_parameters, lambda *a, **k: attention_flops(*a, 5, **k)]
-)
-@pytest.mark.parametrize(
-    ("n_heads", "n_kv_heads", "complaint"),
-    [
-        (3, None, "n_heads is 3; expected a number that divides d_model, which is 8"),
-        (0, None, "n_heads is 0"),
-        (4, 3, "n_kv_heads is 3; expected a number that divides n_heads, which is 4"),
-        (4, 0, "n_kv_heads is 0"),
-    ],
-)
-def test_heads_that_do_not_divide_are_refused(formula, n_heads, n_kv_heads, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        formula(8, n_heads, n_kv_heads=n_kv_heads)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-
 import pytest
 import torch
 from torch.testing import assert_close
@@ -29,12 +27,13 @@ def append(cache, new):
 
 
 def kept(cache):
-    return cache._memory._both[..., : cache.length, :]
+    pairs = [torch.stack(pair) for pair in cache._memory.layers]
+    return torch.stack(pairs)[..., : cache.length, :]
 
 
 def place(cache):
     """Where the state's memory lies."""
-    return cache._memory._both.data_ptr()
+    return cache._memory.layers[0][0].data_ptr()
 
 
 @pytest.mark.parametrize("parts", [[7], [1] * 7, [3, 1, 3], [1, 6]])
@@ -78,32 +77,25 @@ def test_a_loop_copies_only_when_the_memory_doubles():
     assert torch.equal(kept(cache), torch.cat([entries(1, t) for t in range(500)], -2))
 
 
-def test_only_a_branch_beside_a_living_state_copies():
+def test_the_second_state_that_goes_on_from_a_place_copies():
     short, _ = append(KVCache(L, B), entries(5))
     long, _ = append(short, entries(2, 1))
     assert place(long) == place(short)
     beside, _ = append(short, entries(1, 2))
     assert place(beside) != place(short)
     assert place(append(long, entries(1, 3))[0]) == place(long)
-    del beside, long
-    gc.collect()
-    again, _ = append(short, entries(1, 4))  # nobody stands there any more
-    assert place(again) == place(short)
-    assert torch.equal(kept(again), torch.cat([entries(5), entries(1, 4)], -2))
+    assert place(append(beside, entries(1, 4))[0]) == place(beside)
+    assert torch.equal(kept(beside), torch.cat([entries(5), entries(1, 2)], -2))
 
 
-def test_a_cut_state_goes_on_in_place_once_the_longer_one_is_gone():
+def test_a_cut_state_leaves_the_longer_one_alone():
     cache, _ = append(KVCache(L, B), entries(6))
-    at, cut = place(cache), cache.cut(4)
+    cut = cache.cut(4)
+    assert place(cut) == place(cache)
     assert torch.equal(kept(cut), entries(6)[..., :4, :])
     other, _ = append(cut, entries(3, 1))
-    assert place(other) != at
+    assert torch.equal(kept(other), torch.cat([entries(6)[..., :4, :], entries(3, 1)], -2))
     assert torch.equal(kept(cache), entries(6))
-    cache = cut
-    gc.collect()
-    cache, _ = append(cache, entries(3, 2))
-    assert place(cache) == at
-    assert torch.equal(kept(cache), torch.cat([entries(6)[..., :4, :], entries(3, 2)], -2))
     assert cache.cut(0).length == 0
 
 
@@ -191,13 +183,8 @@ def test_queries_and_keys_are_normalized_head_by_head():
 
 def test_what_does_not_fit_is_refused():
     cache, _ = append(KVCache(L, B), entries(4))
-    with pytest.raises(ValueError, match="cut to 5 tokens; expected 0 to 4"):
-        cache.cut(5)
-    with pytest.raises(ValueError, match="cut to -1"):
-        cache.cut(-1)
-    with pytest.raises(ValueError, match="n_layers = 0"):
-        KVCache(0, 1)
-    with pytest.raises(ValueError, match="batch_size = 0"):
-        KVCache(1, 0)
+    for length in (-1, 5):
+        with pytest.raises(ValueError, match=f"length is {length}; the cache holds 4 tokens"):
+            cache.cut(length)
     with pytest.raises(IndexError):
         cache.rows([3])

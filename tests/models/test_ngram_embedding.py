@@ -2,9 +2,9 @@ import pytest
 import torch
 
 from helpers.models.gpt import GPT, GPTConfig
-from helpers.models.input_embedding import InputEmbedding
 from helpers.models.ngram_embedding import HashedNGrams, NearbyTokens, gpt_with_ngrams
 from helpers.models.positions import LearnedPositions
+from helpers.models.stack import InputEmbedding
 
 
 def filled(order: int = 4, rows: int = 64) -> HashedNGrams:

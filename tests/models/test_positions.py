@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional as F
 
-from helpers.models import positions
 from helpers.models.positions import (
     ALiBi,
     LearnedPositions,
@@ -54,25 +53,17 @@ def test_table_of_the_lecture():
 
 
 @pytest.mark.parametrize("d_model", [1, 2, 5, 8, 33])
-@pytest.mark.parametrize("base", [10000.0, 7.5])
 @pytest.mark.parametrize("start", [0, 12])
-def test_table_entry_by_entry(d_model, base, start):
-    sines_first = [
+def test_table_entry_by_entry(d_model, start):
+    wanted = [
         [
-            (math.cos if d % 2 else math.sin)(t / base ** ((d - d % 2) / d_model))
+            (math.cos if d % 2 else math.sin)(t / 10000 ** ((d - d % 2) / d_model))
             for d in range(d_model)
         ]
         for t in range(start, start + 9)
     ]
-    table = sinusoidal_table(9, d_model, base, start=start, dtype=F64)
-    close(table, torch.tensor(sines_first, dtype=F64))
-    other = sinusoidal_table(9, d_model, base, start=start, cosine_first=True, dtype=F64)
-    for d in range(d_model):
-        # The waves of one frequency change places; a wave without partner becomes a cosine.
-        if d ^ 1 < d_model:
-            close(other[:, d], table[:, d ^ 1])
-        else:
-            close(other[:, d] ** 2 + table[:, d] ** 2, torch.ones(9, dtype=F64))
+    table = sinusoidal_table(9, d_model, start=start, dtype=F64)
+    close(table, torch.tensor(wanted, dtype=F64))
 
 
 def test_table_is_computed_in_float64_whatever_is_returned():
@@ -84,9 +75,8 @@ def test_table_is_computed_in_float64_whatever_is_returned():
     assert sinusoidal_table(0, 6).shape == (0, 6)
 
 
-@pytest.mark.parametrize("cosine_first", [False, True])
-def test_dot_products_depend_on_the_distance_alone(cosine_first):
-    P = sinusoidal_table(40, 16, cosine_first=cosine_first, dtype=F64)
+def test_dot_products_depend_on_the_distance_alone():
+    P = sinusoidal_table(40, 16, dtype=F64)
     products = P @ P.T
     for distance in range(40):
         diagonal = products.diagonal(distance)
@@ -95,20 +85,18 @@ def test_dot_products_depend_on_the_distance_alone(cosine_first):
     close(P.norm(dim=1), torch.full((40,), math.sqrt(8), dtype=F64))
 
 
-@pytest.mark.parametrize("cosine_first", [False, True])
 @pytest.mark.parametrize("steps", [0, 1, 13, -4, 2.5])
-def test_shift_matrix(steps, cosine_first):
-    options = {"base": 50.0, "cosine_first": cosine_first, "dtype": F64}
-    M = shift_matrix(steps, 12, **options)
+def test_shift_matrix(steps):
+    M = shift_matrix(steps, 12, dtype=F64)
     if isinstance(steps, int):
-        before = sinusoidal_table(20, 12, start=7, **options)
-        close(before @ M.T, sinusoidal_table(20, 12, start=7 + steps, **options))
+        before = sinusoidal_table(20, 12, start=7, dtype=F64)
+        close(before @ M.T, sinusoidal_table(20, 12, start=7 + steps, dtype=F64))
     close(M @ M.T, torch.eye(12, dtype=F64))
     close(torch.linalg.eigvals(M).abs(), torch.ones(12, dtype=F64))
-    close(M @ shift_matrix(3, 12, **options), shift_matrix(steps + 3, 12, **options))
-    close(shift_matrix(-steps, 12, **options), M.T)
-    power = torch.linalg.matrix_power(shift_matrix(1, 12, **options), 13)  # the lecture's M^t'
-    close(power, shift_matrix(13, 12, **options))
+    close(M @ shift_matrix(3, 12, dtype=F64), shift_matrix(steps + 3, 12, dtype=F64))
+    close(shift_matrix(-steps, 12, dtype=F64), M.T)
+    power = torch.linalg.matrix_power(shift_matrix(1, 12, dtype=F64), 13)  # the lecture's M^t'
+    close(power, shift_matrix(13, 12, dtype=F64))
     assert shift_matrix(1, 4).dtype == sinusoidal_table(1, 4).dtype
 
 
@@ -117,9 +105,9 @@ def test_shift_matrix(steps, cosine_first):
 
 @pytest.mark.parametrize("d_model", [6, 7])
 def test_sinusoidal_positions_add_the_table(d_model):
-    layer = SinusoidalPositions(d_model, base=100.0, cosine_first=True)
+    layer = SinusoidalPositions(d_model)
     x = randn(2, 5, d_model)
-    table = sinusoidal_table(9, d_model, 100.0, cosine_first=True, dtype=F64)
+    table = sinusoidal_table(9, d_model, dtype=F64)
     assert torch.equal(layer(x), x + table[:5])
     assert torch.equal(layer(x, start=4), x + table[4:])
     assert list(layer.parameters()) == []
@@ -143,14 +131,14 @@ def test_learned_positions_add_their_vectors():
 # Rotary positions
 
 
-def rotated_by_hand(x, start, base):
+def rotated_by_hand(x, start):
     """A matrix of 2 x 2 rotations for each position, one vector at a time."""
     K = x.shape[-1]
     out = torch.empty_like(x)
     for t in range(x.shape[-2]):
         blocks = []
         for i in range(K // 2):
-            angle = (start + t) / base ** (2 * i / K)
+            angle = (start + t) / 10000 ** (2 * i / K)
             cos, sin = math.cos(angle), math.sin(angle)
             blocks.append(torch.tensor([[cos, -sin], [sin, cos]], dtype=x.dtype))
         out[..., t, :] = x[..., t, :] @ torch.block_diag(*blocks).T
@@ -160,11 +148,11 @@ def rotated_by_hand(x, start, base):
 @pytest.mark.parametrize("K", [2, 8, 10])
 @pytest.mark.parametrize("start", [0, 21])
 def test_rotary_by_hand_and_by_complex_numbers(K, start):
-    x, base = randn(2, 3, 6, K), 300.0
-    turned = RotaryPositions(K, base).rotate(x, start)
-    close(turned, rotated_by_hand(x, start, base))
+    x = randn(2, 3, 6, K)
+    turned = RotaryPositions(K).rotate(x, start)
+    close(turned, rotated_by_hand(x, start))
     t = torch.arange(start, start + 6, dtype=F64)
-    angles = t[:, None] * base ** (-torch.arange(0, K, 2, dtype=F64) / K)
+    angles = t[:, None] * 10000 ** (-torch.arange(0, K, 2, dtype=F64) / K)
     turns = torch.polar(torch.ones_like(angles), angles)
     pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
     close(turned, torch.view_as_real(pairs * turns).flatten(-2))
@@ -176,17 +164,15 @@ def test_slower_pairs_turn_as_at_a_share_of_the_position():
     close(slowed[:, :2], turned[:, :2])
     for t in (0, 8, 16):
         close(slowed[t, 2:], RotaryPositions(6).rotate(x[t : t + 1], t // 8)[0, 2:])
-    # Given to a copy, too; and all at 1 is what is had without it, to the last bit.
-    close(copy.deepcopy(RotaryPositions(6, slower=(1, 8, 8))).rotate(x), slowed)
     assert torch.equal(RotaryPositions(6, slower=(1.0, 1.0, 1.0)).rotate(x), turned)
 
 
 def test_rotary_turns_as_the_shift_matrix_does():
-    """Turning forwards, with the cosine first, is the shift of the sinusoids."""
+    """Turning forwards is the shift of the sinusoids, with the cosine first: backwards here."""
     x = randn(5, 8)
     turned = RotaryPositions(8).rotate(x)
     for t in range(5):
-        close(turned[t], shift_matrix(t, 8, cosine_first=True, dtype=F64) @ x[t])
+        close(turned[t], shift_matrix(-t, 8, dtype=F64) @ x[t])
 
 
 def test_halves_instead_of_neighbours_is_the_same_up_to_the_order_of_features():
@@ -214,7 +200,7 @@ def test_rotary_scores_depend_on_the_distance_alone(i, j, shift, seed):
     close(rotary.rotate(q, i + shift) @ rotary.rotate(k, j + shift).T, score, 1e-10)
     close(rotary.rotate(q, i).norm(), q.norm())
     # Not a constant either: it is the score after the query alone was turned by the distance.
-    relative = q @ shift_matrix(i - j, 8, cosine_first=True, dtype=F64).T @ k.T
+    relative = q @ shift_matrix(j - i, 8, dtype=F64).T @ k.T
     close(score, relative, 1e-10)
 
 
@@ -288,35 +274,17 @@ def test_precision_survives_a_trip_through_bfloat16():
         place(x.bfloat16())
         layer.bfloat16().double()
         assert torch.equal(place(x), before)
-    exact = [2 ** (-8 * h / 16) for h in range(1, 17)]
-    assert ALiBi(16).bfloat16().double().slopes.tolist() == exact
-    assert ALiBi(16).double().slopes.tolist() == exact
 
 
-@pytest.mark.parametrize("layer", [RotaryPositions(6), SinusoidalPositions(6)])
-def test_tables_made_in_inference_mode_serve_in_training(layer):
+@pytest.mark.parametrize("make", [RotaryPositions, SinusoidalPositions])
+def test_tables_made_in_inference_mode_serve_in_training(make):
+    layer = make(6)
     place = layer.rotate if isinstance(layer, RelativePositions) else layer
     weight = randn(6, 6).requires_grad_()
     with torch.inference_mode():
         place(randn(2, 5, 6))
     place(randn(2, 5, 6) @ weight).square().sum().backward()
     assert weight.grad.abs().sum() > 0
-
-
-@pytest.mark.parametrize("layer", [RotaryPositions(6), SinusoidalPositions(6)])
-def test_tables_made_inside_torch_func_serve_outside(layer):
-    place = layer.rotate if isinstance(layer, RelativePositions) else layer
-    x = randn(3, 5, 6).requires_grad_()
-
-    def loss(x):
-        return place(x).square().sum()
-
-    per_text = torch.func.vmap(torch.func.grad(loss))(x.detach())
-    loss(x).backward()
-    close(per_text, x.grad)
-    other = copy.deepcopy(layer)
-    again = other.rotate if isinstance(other, RelativePositions) else other
-    assert torch.equal(again(x), place(x))
 
 
 @pytest.mark.parametrize("layer", [RotaryPositions(6), SinusoidalPositions(6)])
@@ -330,28 +298,23 @@ def test_tables_in_a_compiled_graph(layer):
         assert x.grad.abs().sum() > 0
 
 
-def test_tables_are_kept(monkeypatch):
-    made, rotations = [], positions._rotations
-
-    def counted(T, *args, **kwargs):
-        made.append(T)
-        return rotations(T, *args, **kwargs)
-
-    monkeypatch.setattr(positions, "_rotations", counted)
+def test_a_table_is_made_once():
     rotary, x = RotaryPositions(4), randn(1, 4)
+    rotary.rotate(x)
+    table = rotary._table
     for t in range(1000):
         rotary.rotate(x, t)
-    assert made == [2**n for n in range(11)]  # a doubling now and then, no table per token
-    rotary.rotate(randn(1000, 4))
-    assert len(made) == 11
-    rotary.rotate(x, 10**6)  # far away: one row, not a million
-    assert made[-1] == 1
+    assert rotary._table is table
+    rotary.rotate(x, 5000)  # a longer one serves all that follow
+    table = rotary._table
+    rotary.rotate(x, 8000)
+    assert rotary._table is table
 
 
 def test_positions_far_away():
     x = randn(3, 6)
-    for start in (positions._MOST_ROWS - 3, positions._MOST_ROWS - 2, 10**6):
-        close(RotaryPositions(6).rotate(x, start), rotated_by_hand(x, start, 10000.0), 1e-9)
+    for start in (1022, 20000):
+        close(RotaryPositions(6).rotate(x, start), rotated_by_hand(x, start), 1e-9)
         table = sinusoidal_table(3, 6, start=start, dtype=F64)
         assert torch.equal(SinusoidalPositions(6)(x, start), x + table)
 
@@ -367,7 +330,6 @@ def test_the_device_is_the_inputs():
         assert torch.equal(place(randn(2, 5, 6)), there)
     alibi = ALiBi(2).to("meta")
     assert alibi.bias(2, 3).device.type == "meta"
-    assert torch.equal(alibi.to_empty(device="cpu").bias(2, 3), ALiBi(2).bias(2, 3))
 
 
 def test_empty_text():
@@ -392,22 +354,22 @@ def test_slopes_of_the_paper():
         1 / 128,
         1 / 256,
     ]
-    sixteen = alibi_slopes(16, F64)
-    close(sixteen, math.sqrt(0.5) ** torch.arange(1, 17, dtype=F64))
-    close((sixteen[1:-1:2] * sixteen[3::2]).sqrt(), sixteen[2::2])  # geometric means in between
+    sixteen = alibi_slopes(16)
+    close(sixteen, math.sqrt(0.5) ** torch.arange(1.0, 17), 1e-6)
+    close((sixteen[1:-1:2] * sixteen[3::2]).sqrt(), sixteen[2::2], 1e-6)  # geometric means
     assert alibi_slopes(1).tolist() == [1 / 256]
     assert alibi_slopes(2).tolist() == [1 / 16, 1 / 256]
 
 
 def test_slopes_of_the_published_code():
     """For 12 heads, the 8 of eight heads, then every other one of sixteen."""
-    exponents = torch.tensor([1, 2, 3, 4, 5, 6, 7, 8, 0.5, 1.5, 2.5, 3.5], dtype=F64)
-    close(alibi_slopes(12, F64), 2**-exponents)
+    exponents = torch.tensor([1, 2, 3, 4, 5, 6, 7, 8, 0.5, 1.5, 2.5, 3.5])
+    close(alibi_slopes(12), 2**-exponents, 1e-6)
     for n_heads in range(1, 130):
-        slopes = alibi_slopes(n_heads, F64).tolist()
+        slopes = alibi_slopes(n_heads).tolist()
         power = 2 ** (n_heads.bit_length() - 1)
-        more = alibi_slopes(2 * power, F64).tolist()[::2]
-        assert slopes == alibi_slopes(power, F64).tolist() + more[: n_heads - power]
+        more = alibi_slopes(2 * power).tolist()[::2]
+        assert slopes == alibi_slopes(power).tolist() + more[: n_heads - power]
         assert len(set(slopes)) == n_heads
         assert all(0 < slope < 1 for slope in slopes)
 
@@ -453,24 +415,7 @@ def test_no_positions():
     ("call", "sentence"),
     [
         (lambda: RotaryPositions(5), "d_head is 5.*even"),
-        (lambda: RotaryPositions(0), "d_head is 0.*even"),
-        (lambda: RotaryPositions(4, base=0), "base is 0"),
-        (lambda: RotaryPositions(4, slower=[8.0]), "one factor above 0 for each of the 2 pairs"),
-        (lambda: RotaryPositions(4, slower=[8.0, 0.0]), "one factor above 0"),
-        (lambda: RotaryPositions(4).rotate(torch.zeros(3, 6)), r"\(3, 6\).*\(\.\.\., T, 4\)"),
-        (lambda: RotaryPositions(4).rotate(torch.zeros(3, 4), -1), "start is -1"),
-        (lambda: SinusoidalPositions(4)(torch.zeros(2, 3, 1)), r"\(2, 3, 1\).*\(\.\.\., T, 4\)"),
-        (lambda: SinusoidalPositions(4)(torch.zeros(2, 4).long()), "int64"),
-        (lambda: SinusoidalPositions(4)(torch.zeros(1, 3, 4), -2), "start is -2"),
-        (lambda: SinusoidalPositions(0), "d_model is 0"),
         (lambda: LearnedPositions(3, 4)(torch.zeros(2, 4, 4)), "4 positions.*max_length = 3"),
-        (lambda: LearnedPositions(3, 4)(torch.zeros(2, 2, 4), -1), "start is -1"),
-        (lambda: LearnedPositions(0, 4), "max_length is 0"),
-        (lambda: shift_matrix(1, 5), "d_model is 5.*even"),
-        (lambda: sinusoidal_table(-1, 4), "T = -1"),
-        (lambda: sinusoidal_table(3, 4, base=-2.0), "base is -2"),
-        (lambda: alibi_slopes(0), "n_heads is 0"),
-        (lambda: ALiBi(2).bias(4, 3), "T = 4 and S = 3"),
     ],
 )
 def test_bad_input_is_told(call, sentence):

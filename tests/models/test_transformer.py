@@ -263,8 +263,6 @@ def test_it_refuses_what_it_cannot_read():
         for call in (model, model.weights):
             with pytest.raises(ValueError, match=complaint):
                 call(torch.tensor(tokens))
-    with pytest.raises(ValueError, match="n_layers is 0; expected one layer or more"):
-        Transformer(V, D, H, 0)
     with pytest.raises(ValueError, match="n_heads"):
         Transformer(V, D, 3, 1)
 

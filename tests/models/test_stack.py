@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from helpers.models.input_embedding import InputEmbedding
 from helpers.models.positions import LearnedPositions
+from helpers.models.stack import InputEmbedding
 
 V, D = 7, 6
 
