@@ -59,17 +59,11 @@ class CachedPredictor:
         window: W; None is the model's ``config.max_length``.
 
     Raises:
-        ValueError: ``bos`` outside the vocabulary, or a window that is empty or longer than the
-            model's learned positions.
+        ValueError: a window that is empty or longer than the model's learned positions.
     """
 
     def __init__(self, model: GPT, bos: int, window: int | None = None) -> None:
         longest = model.config.max_length
-        if not 0 <= bos < model.vocab_size:
-            raise ValueError(
-                f"bos is {bos}; expected a token that the model can read, 0 to "
-                f"{model.vocab_size - 1}."
-            )
         self.model, self.bos, self.window = model, bos, longest if window is None else window
         self.vocab_size: int = model.vocab_size
         if self.window < 1:
@@ -94,16 +88,8 @@ class CachedPredictor:
         """Read tokens (B, T) at once: log-probabilities (B, T, V) in nats, and the new state.
 
         The same as T steps, in as few passes as the window allows.
-
-        Raises:
-            ValueError: tokens of another shape or for another batch than the state's.
         """
         tokens = torch.as_tensor(tokens, dtype=torch.long)
-        if tokens.dim() != 2 or tokens.numel() == 0 or len(tokens) != len(state.tokens):
-            raise ValueError(
-                f"The tokens have the shape {tuple(tokens.shape)}; expected (B, T) with T of 1 or "
-                f"more and B = {len(state.tokens)}, the number of texts in the state."
-            )
         out, W = [], self.window
         tokens = tokens.to(state.tokens.device)
         while tokens.shape[1]:

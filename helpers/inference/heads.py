@@ -31,11 +31,8 @@ def sink_score(weights: Tensor) -> Tensor:
     """The mean weight on the first position: (..., T, T) -> (...).
 
     The first quarter of the queries is left out: they have few positions to choose from.
-
-    Raises:
-        ValueError: fewer than two positions.
     """
-    T = _length(weights)
+    T = weights.shape[-1]
     return weights[..., max(1, T // 4) :, 0].mean(-1)
 
 
@@ -44,11 +41,8 @@ def previous_score(weights: Tensor) -> Tensor:
 
     The first two queries are left out where there are others: the position before the second one is
     the first, where sinks look.
-
-    Raises:
-        ValueError: fewer than two positions.
     """
-    T = _length(weights)
+    T = weights.shape[-1]
     diagonal = weights.diagonal(-1, -2, -1)  # (..., T - 1), of the queries 1, 2, ...
     return diagonal[..., min(1, T - 2) :].mean(-1)
 
@@ -120,13 +114,3 @@ def _replacing(heads: list[int], n_heads: int, means: Tensor | None):
         return (contexts.flatten(-2),)
 
     return hook
-
-
-def _length(weights: Tensor) -> int:
-    T = weights.shape[-1]
-    if weights.dim() < 2 or weights.shape[-2] != T or T < 2:
-        raise ValueError(
-            f"The weights have the shape {tuple(weights.shape)}; expected (..., T, T) with two "
-            "positions or more."
-        )
-    return T

@@ -19,7 +19,6 @@ def beam_search(
     width: int,
     stop: int | None,
     max_length: int,
-    length_penalty: float = 0.0,
     prompt: Tokens = (),
 ) -> list[tuple[Tensor, float]]:
     """Search for the likeliest text: at every step, the ``width`` best beginnings go on.
@@ -37,31 +36,24 @@ def beam_search(
         width: beginnings kept, and texts returned at most.
         stop: the token that ends a text; None if none does.
         max_length: steps after which a text is cut, even if it has not stopped.
-        length_penalty: finished texts are ranked by log_prob / length ** length_penalty, where the
-            length counts ``stop``. 0 ranks by probability, 1 by the mean per token; the larger, the
-            longer the texts that win.
         prompt: (P,) tokens that the text goes on from.
 
     Returns:
         (tokens, log_prob) of each text found, best first: token ids without the prompt and
-        ``stop``, and the log-probability in nats of these tokens and ``stop``, whatever the length
-        penalty. A text that was cut, of ``max_length`` tokens, has none of ``stop``. Impossible
-        texts are left out.
+        ``stop``, and the log-probability in nats of these tokens and ``stop``. A text that was cut,
+        of ``max_length`` tokens, has none of ``stop``. Impossible texts are left out.
 
     Raises:
-        ValueError: a width below 1, a negative penalty, no step to make, or ``stop`` or the prompt
-            outside the vocabulary.
+        ValueError: a width below 1, no step to make, or ``stop`` or the prompt outside the
+            vocabulary.
     """
     if stop is not None:
         check_stop(predictor, stop)
     if max_length < 1:
         raise ValueError(f"max_length is {max_length}; expected one step or more.")
-    if width < 1 or length_penalty < 0:
-        raise ValueError(
-            f"width is {width} and length_penalty {length_penalty}; expected a width of 1 or more "
-            "and a penalty of 0 or more."
-        )
-    finished: list[tuple[float, float, list[int]]] = []  # (score, log_prob, tokens)
+    if width < 1:
+        raise ValueError(f"width is {width}; expected 1 or more.")
+    finished: list[tuple[float, list[int]]] = []  # (log_prob, tokens)
     # (log_prob, tokens, to read, state)
     beam = [(0.0, [], _with_bos(prompt, predictor), predictor.start(1))]
     for length in range(1, max_length + 1):
@@ -79,19 +71,17 @@ def beam_search(
             tokens = beam[parent][1]
             if token == stop or length == max_length:
                 tokens = tokens if token == stop else [*tokens, token]
-                finished.append((total / length**length_penalty, total, tokens))
+                finished.append((total, tokens))
             else:
                 read = torch.tensor([[token]])
                 survivors.append((total, [*tokens, token], read, states[parent]))
         finished.sort(key=lambda text: -text[0])
         beam = survivors
         # A log-probability only falls, so no text can end up above this score.
-        bound = max((total for total, *_ in beam), default=-math.inf) / max_length**length_penalty
+        bound = max((total for total, *_ in beam), default=-math.inf)
         if not beam or (len(finished) >= width and finished[width - 1][0] >= bound):
             break
-    return [
-        (torch.tensor(tokens, dtype=torch.long), total) for _, total, tokens in finished[:width]
-    ]
+    return [(torch.tensor(tokens, dtype=torch.long), total) for total, tokens in finished[:width]]
 
 
 def _with_bos(prompt: Tokens, predictor: Predictor) -> Tensor:

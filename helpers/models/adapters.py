@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator
-from numbers import Integral
 from typing import Any
 
 import torch
@@ -35,9 +34,6 @@ class LoRALinear(nn.Module):
     Attributes:
         A, B: the two matrices that are trained.
         merged: whether the update stands in the weights of ``base`` now.
-
-    Raises:
-        ValueError: a rank that is no whole number between 1 and the smaller of k and d.
     """
 
     def __init__(
@@ -48,7 +44,6 @@ class LoRALinear(nn.Module):
         generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
-        _check_rank(base, rank)
         d, k = base.weight.shape
         self.base, self.rank = base.requires_grad_(False), rank
         self.in_features, self.out_features = k, d
@@ -192,8 +187,8 @@ def add_lora(
         The maps with LoRA, in the model's order.
 
     Raises:
-        ValueError: no map has one of the names, the rank is too large for one, or the model is
-            adapted already; it is then as it was.
+        ValueError: no map has one of the names, or the model is adapted already; it is then as it
+            was.
     """
     _refuse_adapted(model)
     wanted = {where} if isinstance(where, str) else set(where)
@@ -208,8 +203,6 @@ def add_lora(
             f"The blocks have no linear map named {' or '.join(sorted(missing))}: choose of query, "
             "key, value, output, up and down, in a model that is not quantized."
         )
-    for _, _, layer in places:
-        _check_rank(layer, rank)
     model.requires_grad_(False)
     found = [LoRALinear(layer, rank, alpha, generator) for _, _, layer in places]
     for (parent, name, _), new in zip(places, found, strict=True):
@@ -236,12 +229,9 @@ def add_adapters(model: GPT, width: int, zero: bool = True) -> list[Adapter]:
     """Freeze a model and put an adapter behind the attention and the feed-forward of each block.
 
     Raises:
-        ValueError: the model is adapted already, or a width that is no whole number above 0; the
-            model is then as it was.
+        ValueError: the model is adapted already; it is then as it was.
     """
     _refuse_adapted(model)
-    if not isinstance(width, int | Integral) or width < 1:
-        raise ValueError(f"The width is {width}; expected a whole number, 1 or more.")
     model.requires_grad_(False)
     D, found = model.config.d_model, []
     for block in model.blocks:
@@ -254,31 +244,10 @@ def add_adapters(model: GPT, width: int, zero: bool = True) -> list[Adapter]:
 
 
 def train_only(model: nn.Module, *parts: str) -> nn.Module:
-    """Freeze all weights but those whose name begins with one of ``parts``; the model itself.
-
-    Raises:
-        ValueError: no weight has such a name, for one of the parts; the model is then as it was.
-    """
-    names = [name for name, _ in model.named_parameters()]
-    missing = [part for part in parts if not any(name.startswith(part) for name in names)]
-    if missing or not parts:
-        known = ", ".join(dict.fromkeys(name.partition(".")[0] for name in names))
-        raise ValueError(
-            f"No weight has a name that begins with {' or '.join(missing) or 'nothing'}: the names "
-            f"begin with {known}."
-        )
+    """Freeze all weights but those whose name begins with one of ``parts``; the model itself."""
     for name, weight in model.named_parameters():
         weight.requires_grad_(name.startswith(parts))
     return model
-
-
-def _check_rank(base: nn.Linear, rank: int) -> None:
-    d, k = base.weight.shape
-    if not isinstance(rank, int | Integral) or not 1 <= rank <= min(d, k):
-        raise ValueError(
-            f"The rank is {rank}; of a map from {k} to {d} it is a whole number from 1 to "
-            f"{min(d, k)}."
-        )
 
 
 def _refuse_adapted(model: nn.Module) -> None:

@@ -23,12 +23,7 @@ def top_k_weights(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """Logits (N, E) -> weights (N, k) that sum to 1, and their experts (N, k), the best first.
 
     With k = E that is the softmax itself, sorted.
-
-    Raises:
-        ValueError: k is not 1 to E.
     """
-    if not 1 <= k <= logits.shape[-1]:
-        raise ValueError(f"k is {k}; expected 1 to {logits.shape[-1]}, the number of experts.")
     best, chosen = logits.topk(k, dim=-1)
     return best.softmax(-1), chosen  # the softmax of some is that of all, divided by their sum
 
@@ -59,9 +54,6 @@ class MixtureOfExperts(nn.Module):
         balance: the balance loss of the last call, to be added to the training loss.
         used: how often each expert was chosen in the last call, (E,).
 
-    Raises:
-        ValueError: k is not 1 to E.
-
     Source: N. Shazeer et al., Outrageously Large Neural Networks: The Sparsely-Gated
     Mixture-of-Experts Layer (2017).
     """
@@ -76,8 +68,6 @@ class MixtureOfExperts(nn.Module):
     ) -> None:
         super().__init__()
         made = [experts() for _ in range(count)] if callable(experts) else list(experts)
-        if not 1 <= k <= len(made):
-            raise ValueError(f"k is {k}; expected 1 to {len(made)}, the number of experts.")
         self.experts, self.k = nn.ModuleList(made), k
         self.router = nn.Linear(d_model, len(made), bias=False)
         self.balance, self.used = torch.zeros(()), torch.zeros(len(made), dtype=torch.long)

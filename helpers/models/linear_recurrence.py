@@ -32,15 +32,7 @@ def linear_recurrence(a: Tensor, b: Tensor) -> Tensor:
 
     Args:
         a, b: (B, T, ...) of one shape.
-
-    Raises:
-        ValueError: other shapes.
     """
-    if a.shape != b.shape or a.dim() < 2:
-        raise ValueError(
-            f"a has the shape {tuple(a.shape)} and b {tuple(b.shape)}; expected one shape (B, T, "
-            "...)."
-        )
     step, T = 1, a.shape[1]
     while step < T:
         before_a, before_b = a[:, :-step], b[:, :-step]

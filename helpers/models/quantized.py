@@ -64,13 +64,8 @@ def quantize(weight: Tensor, bits: int = 8, group: int | None = None) -> Quantiz
         group: divides I; None means a whole row.
 
     Raises:
-        ValueError: no matrix of numbers, bits out of range, or a group that does not divide I.
+        ValueError: bits out of range, or a group that does not divide I.
     """
-    if weight.dim() != 2 or not weight.is_floating_point():
-        raise ValueError(
-            f"The weight has the shape {tuple(weight.shape)} and the type {weight.dtype}; expected "
-            "a matrix of a floating type."
-        )
     group = weight.shape[1] if group is None else group
     if bits not in _BITS or group < 1 or weight.shape[1] % group:
         raise ValueError(

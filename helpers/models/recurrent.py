@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from helpers.models.recurrent_cells import RecurrentCell
-from helpers.models.sequence_layout import State, each, make_layout, parts, split_rows
+from helpers.models.sequence_layout import State, each, make_layout, split_rows
 
 
 class Recurrent(nn.Module):
@@ -38,8 +38,6 @@ class Recurrent(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        if n_layers < 1:
-            raise ValueError(f"There must be one layer or more, not {n_layers}.")
         self.input_size, self.hidden_size, self.n_layers = input_size, hidden_size, n_layers
         self.directions = 2 if bidirectional else 1
         self.output_size = self.directions * hidden_size
@@ -71,9 +69,13 @@ class Recurrent(nn.Module):
             state after the last token it read. Both are what each sequence gives by itself.
 
         Raises:
-            ValueError: shapes, lengths or a state that do not fit.
+            ValueError: lengths that do not fit, or a state for both directions.
         """
-        self._check(x, state)
+        if state is not None and self.directions == 2:
+            raise ValueError(
+                "A network that reads in both directions cannot go on from a state, because its "
+                "backward half begins at the end of the text: give it the whole text at once."
+            )
         layout = make_layout(lengths, x.shape[0], x.shape[1], x.device)
         rows, ends = layout.pack(x), []  # (N, D) or (N,), N tokens in all
         for number in range(0, len(self.cells), self.directions):
@@ -88,25 +90,6 @@ class Recurrent(nn.Module):
                 outputs = torch.cat([outputs, layout.flip(backward)], 1)  # (N, 2H)
             rows = outputs
         return layout.unpack(rows), tuple(ends)
-
-    def _check(self, x: Tensor, state: tuple[State, ...] | None) -> None:
-        sizes = (self.input_size,) if x.is_floating_point() else ()
-        if x.dim() != 2 + len(sizes) or x.shape[2:] != sizes or x.numel() == 0:
-            raise ValueError(
-                f"x has the shape {tuple(x.shape)} and the type {x.dtype}; expected vectors (B, T, "
-                f"{self.input_size}) or whole-number token ids (B, T), and none of these sizes 0."
-            )
-        if state is None:
-            return
-        if self.directions == 2:
-            raise ValueError(
-                "A network that reads in both directions cannot go on from a state, because its "
-                "backward half begins at the end of the text: give it the whole text at once."
-            )
-        given = [[tuple(part.shape) for part in parts(one)] for one in state]
-        wanted = [[(len(x), part.shape[1]) for part in parts(one)] for one in self.start(1)]
-        if given != wanted:
-            raise ValueError(f"The state holds, by layer, the shapes {given}; expected {wanted}.")
 
 
 def _run(

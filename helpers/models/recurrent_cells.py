@@ -41,11 +41,6 @@ class RecurrentCell(nn.Module):
 
     def __init__(self, input_size: int, hidden_size: int) -> None:
         super().__init__()
-        if input_size < 1 or hidden_size < 1:
-            raise ValueError(
-                f"A cell needs an input size and a hidden size of 1 or more, not {input_size} and "
-                f"{hidden_size}."
-            )
         self.input_size, self.hidden_size = input_size, hidden_size
         self.x2h = nn.Linear(input_size, len(self.gates) * hidden_size)
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from helpers.models.recurrent import Recurrent
 from helpers.models.recurrent_cells import RecurrentCell
-from helpers.models.sequence_layout import State
+from helpers.models.sequence_layout import State, row_lengths
 from helpers.token_ids import check_ids
 
 
@@ -73,17 +73,7 @@ class RecurrentClassifier(nn.Module):
     def lengths(self, tokens: Tensor) -> Tensor:
         """How many symbols each row of tokens (B, T) holds: (B,). Raises as ``forward`` does."""
         check_ids(tokens, self.vocab_size, "the padding")
-        symbol = tokens != self.pad
-        lengths = symbol.sum(1)
-        places = torch.arange(tokens.shape[1], device=tokens.device)
-        wrong = (symbol != (places < lengths[:, None])).any(1) | (lengths == 0)
-        if wrong.any():
-            row = int(wrong.nonzero()[0])
-            raise ValueError(
-                f"Row {row} of the tokens is {tokens[row].tolist()}; expected one symbol or more "
-                f"and then the padding {self.pad} up to the end, if any."
-            )
-        return lengths
+        return row_lengths(tokens, self.pad, "tokens")
 
 
 class RecurrentLM(nn.Module):

@@ -29,8 +29,8 @@ from torch.nn import functional as F
 from helpers.models.alignment_attention import AdditiveAttention, DotProductAttention
 from helpers.models.recurrent import Recurrent
 from helpers.models.recurrent_cells import RecurrentCell
-from helpers.models.sequence_layout import State, each
-from helpers.token_ids import check_range
+from helpers.models.sequence_layout import State, each, row_lengths
+from helpers.token_ids import check_ids
 
 
 class Memory(NamedTuple):
@@ -123,8 +123,8 @@ class Seq2Seq(nn.Module):
 
     def encode(self, source: Tensor) -> Memory:
         """Read the sources (B, S), once for all steps of the decoder. Raises as ``forward``."""
-        e = self._embed(self.source_embedding, source, "source")  # (B, S, D)
-        lengths = _lengths(source, self.pad)
+        e = self._embed(self.source_embedding, source)  # (B, S, D)
+        lengths = row_lengths(source, self.pad, "source")
         keys, ends = self.encoder(e, lengths)  # (B, S, H)
         places = torch.arange(source.shape[1], device=source.device)
         mask = (places < lengths[:, None])[:, None]  # (B, 1, S)
@@ -141,26 +141,11 @@ class Seq2Seq(nn.Module):
     def _decode(
         self, target_in: Tensor, memory: Memory, state: State
     ) -> tuple[Tensor, Tensor, State]:
-        e = self._embed(self.target_embedding, target_in, "target_in")  # (B, T, D)
-        if len(target_in) != len(memory.keys):
-            raise ValueError(
-                f"There are {len(memory.keys)} sources and {len(target_in)} targets; expected one "
-                "target for each source."
-            )
+        e = self._embed(self.target_embedding, target_in)  # (B, T, D)
         return self.decode(e, memory, state)
 
-    def _embed(self, embedding: nn.Embedding, tokens: Tensor, name: str) -> Tensor:
-        if tokens.dim() != 2 or tokens.is_floating_point() or tokens.numel() == 0:
-            raise ValueError(
-                f"{name} has the shape {tuple(tokens.shape)} and the type {tokens.dtype}; expected "
-                "one row of whole-number token ids for each sentence, at least one id each."
-            )
-        check_range(
-            tokens,
-            embedding.num_embeddings,
-            f"The ids in {name} go from {{low}} to {{high}}; expected 0 to {{last}}: encode it "
-            "with the vocabulary of that language.",
-        )
+    def _embed(self, embedding: nn.Embedding, tokens: Tensor) -> Tensor:
+        check_ids(tokens, embedding.num_embeddings)
         return self.dropout(embedding(tokens))
 
 
@@ -244,17 +229,3 @@ class DotProductSeq2Seq(Seq2Seq):
         s, (state,) = self.decoder(e, state=(state,))  # (B, T, H)
         a, alpha = self.attention(s, memory.keys, memory.mask)  # (B, T, H), (B, T, S)
         return torch.cat([a, s], -1), alpha, state
-
-
-def _lengths(source: Tensor, pad: int) -> Tensor:
-    word = source != pad
-    lengths = word.sum(1)
-    places = torch.arange(source.shape[1], device=source.device)
-    wrong = (word != (places < lengths[:, None])).any(1) | (lengths == 0)
-    if wrong.any():
-        row = int(wrong.nonzero()[0])
-        raise ValueError(
-            f"Row {row} of the source is {source[row].tolist()}; expected one word or more and "
-            f"then the padding {pad} up to the end, if any."
-        )
-    return lengths

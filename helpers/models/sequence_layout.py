@@ -105,9 +105,23 @@ def make_layout(
     return Equal(batch_size, length) if shortest == length else Ragged(lengths, length, device)
 
 
-def parts(state: State) -> tuple[Tensor, ...]:
-    """The tensors in a state."""
-    return state if isinstance(state, tuple) else (state,)
+def row_lengths(tokens: Tensor, pad: int, name: str) -> Tensor:
+    """How many tokens each row of ``tokens`` (B, T) holds before its padding: (B,).
+
+    Raises:
+        ValueError: padding before a token, or a row without a token; ``name`` is that of the rows.
+    """
+    there = tokens != pad
+    lengths = there.sum(1)
+    places = torch.arange(tokens.shape[1], device=tokens.device)
+    wrong = (there != (places < lengths[:, None])).any(1) | (lengths == 0)
+    if wrong.any():
+        row = int(wrong.nonzero()[0])
+        raise ValueError(
+            f"Row {row} of the {name} is {tokens[row].tolist()}; expected one token or more and "
+            f"then the padding {pad} up to the end, if any."
+        )
+    return lengths
 
 
 def each(function: Callable[..., Tensor], *states: State) -> State:

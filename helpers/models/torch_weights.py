@@ -17,26 +17,10 @@ def load_torch_weights(recurrent: Recurrent, source: nn.RNNBase) -> None:
     ``ElmanCell`` takes ``nn.RNN``, ``ReLUElmanCell`` that with ``nonlinearity="relu"``, ``GRUCell``
     takes ``nn.GRU`` and ``LSTMCell`` ``nn.LSTM``. PyTorch's two biases are added, except b_hh of a
     GRU's candidate.
-
-    Raises:
-        ValueError: another kind of cell, or other sizes.
     """
-    modes = {  # with the order of the blocks in PyTorch's matrices
-        ElmanCell: ("RNN_TANH", "h"),
-        ReLUElmanCell: ("RNN_RELU", "h"),
-        GRUCell: ("GRU", "rzh"),
-        LSTMCell: ("LSTM", "ifCo"),
-    }
-    first = recurrent.cells[0]
-    mode, order = modes.get(type(first), ("", ""))
-    ours = (mode, recurrent.input_size, recurrent.hidden_size, recurrent.n_layers)
-    theirs = (source.mode, source.input_size, source.hidden_size, source.num_layers)
-    if ours != theirs or 1 + source.bidirectional != recurrent.directions or source.proj_size:
-        raise ValueError(
-            f"{source} does not fit {type(first).__name__}({recurrent.input_size}, "
-            f"{recurrent.hidden_size}) with n_layers={recurrent.n_layers} and "
-            f"bidirectional={recurrent.directions == 2}: make both of one kind and size."
-        )
+    # The order of the blocks in PyTorch's matrices.
+    orders = {ElmanCell: "h", ReLUElmanCell: "h", GRUCell: "rzh", LSTMCell: "ifCo"}
+    order = orders[type(recurrent.cells[0])]
     parameters = dict(source.named_parameters())
     none = torch.zeros(len(order) * recurrent.hidden_size)  # for biases that are switched off
     for number, cell in enumerate(recurrent.cells):

@@ -37,12 +37,6 @@ def test_heads_that_look_everywhere_alike():
     assert previous_score(even)[0] == pytest.approx(sum(1 / t for t in range(3, 7)) / 4)
 
 
-@pytest.mark.parametrize("score", [sink_score, previous_score])
-def test_weights_of_another_shape_are_refused(score):
-    with pytest.raises(ValueError, match=r"shape \(3, 4\); expected \(\.\.\., T, T\)"):
-        score(torch.zeros(3, 4))
-
-
 def test_weights_are_those_of_the_model_and_sum_to_one(model):
     model.train()
     weights = head_weights(model, TOKENS)

@@ -43,24 +43,6 @@ def test_a_wide_beam_is_exhaustive_search(seed):
     assert float(total) == pytest.approx(1), "the texts are all that can happen"
 
 
-@pytest.mark.parametrize("penalty", [0.5, 1.0, 2.0])
-def test_a_wide_beam_with_a_length_penalty_ranks_all_texts(penalty):
-    predictor = network(1)
-    found = as_lists(beam_search(predictor, 100, STOP, LENGTH, penalty))
-
-    def ranking(pair):
-        return -pair[1] / min(len(pair[0]) + 1, LENGTH) ** penalty
-
-    wanted = sorted(every_text(predictor), key=ranking)
-    assert [tokens for tokens, _ in found] == [tokens for tokens, _ in wanted]
-    assert [log_p for _, log_p in found] == pytest.approx([log_p for _, log_p in wanted])
-    lengths = [
-        sum(len(tokens) for tokens, _ in beam_search(predictor, 8, STOP, 8, one))
-        for one in (0.0, penalty)
-    ]
-    assert lengths[1] >= lengths[0]
-
-
 @pytest.mark.parametrize("width", [2, 3])
 def test_a_narrow_beam_is_the_search_by_definition(width):
     """Every step: all continuations of the beam, the best ``width`` of which are kept."""
@@ -127,8 +109,6 @@ def test_a_search_that_makes_no_sense_is_refused():
         beam_search(model, 2, 1, 0)
     with pytest.raises(ValueError, match="width is 0"):
         beam_search(model, 0, 1, 3)
-    with pytest.raises(ValueError, match="length_penalty -1"):
-        beam_search(model, 2, 1, 3, length_penalty=-1)
 
 
 @pytest.mark.parametrize("width", [1, 2, 100])

@@ -172,14 +172,10 @@ def test_training_only_some_parts():
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        (lambda m: add_lora(m, D + 1), f"The rank is {D + 1}"),
         (lambda m: add_lora(m, 2, where=("query", "tail")), "no linear map named tail"),
         (lambda m: add_lora(m, 2, where="tail"), "no linear map named tail"),
         (lambda m: add_lora(m, 2, where=()), "no linear map named nothing"),
-        (lambda m: add_adapters(m, 2.5), r"The width is 2\.5; expected a whole number, 1 or more"),
         (lambda m: SoftPrompt(m, torch.tensor([V])), "index 17 is out of bounds"),
-        (lambda m: train_only(m, "output", "head"), "begins with head: the names begin with emb"),
-        (train_only, "begins with nothing"),
     ],
 )
 def test_a_change_that_cannot_be_made_whole_is_not_begun(change, sentence):
@@ -202,12 +198,8 @@ def test_a_model_is_adapted_once(first, second):
 
 
 def test_what_does_not_fit_is_said():
-    with pytest.raises(ValueError, match="The rank is 7; of a map from 6 to 9 it is a whole"):
-        LoRALinear(nn.Linear(6, 9), 7)
     with pytest.raises(ValueError, match="no linear map named head or tail"):
         add_lora(gpt(), 2, where=("tail", "head"))
-    with pytest.raises(ValueError, match=r"The rank is 2\.5; .* a whole number from 1 to 6"):
-        LoRALinear(nn.Linear(6, 9), 2.5)
     model = gpt()
     add_lora(model, 2)
     with pytest.raises(ValueError, match="merge first, then quantize"):

@@ -67,8 +67,3 @@ def test_a_short_step_keeps_and_a_long_one_forgets() -> None:
     assert layer.steps(x)[0].min() > 1 - 1e-9
     torch.nn.init.constant_(layer.delta.bias, 30.0)
     assert layer.steps(x)[0].max() < 1e-9
-
-
-def test_errors() -> None:
-    with pytest.raises(ValueError, match="one shape"):
-        linear_recurrence(torch.ones(1, 3), torch.ones(1, 4))

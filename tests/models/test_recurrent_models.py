@@ -214,5 +214,3 @@ def test_the_language_model_refuses_what_it_cannot_read():
     ):
         with pytest.raises(ValueError, match=complaint):
             model(torch.tensor(tokens))
-    with pytest.raises(ValueError, match="The state holds"):
-        model.read(text(3, 2), model.start(2))

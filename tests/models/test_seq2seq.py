@@ -258,18 +258,17 @@ def test_it_learns_to_turn_a_sentence_round_and_looks_where_the_words_stand(kind
 def test_input_that_does_not_fit_is_refused(kind):
     model = make(kind)
     for source, sentence in (
-        (SOURCE[0], "source has the shape"),
+        (SOURCE[0], "tokens has the shape"),
         (SOURCE.double(), "torch.float64"),
-        (SOURCE + 7, "The ids in source go from 7 to 13; expected 0 to 6"),
+        (SOURCE + 7, "The tokens go from 7 to 13; expected 0 to 6"),
         (SOURCE.flip(1), "Row 0 of the source is"),
-        (SOURCE * 0, "expected one word or more"),
+        (SOURCE * 0, "expected one token or more"),
     ):
         with pytest.raises(ValueError, match=sentence):
             model(source, TARGET)
     for target, sentence in (
-        (TARGET[0], "target_in has the shape"),
-        (TARGET + 7, "The ids in target_in go from 7 to 12; expected 0 to 5"),
-        (TARGET[:2], "There are 3 sources and 2 targets"),
+        (TARGET[0], "tokens has the shape"),
+        (TARGET + 7, "The tokens go from 7 to 12; expected 0 to 5"),
     ):
         with pytest.raises(ValueError, match=sentence):
             model(SOURCE, target)
