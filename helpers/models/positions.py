@@ -172,7 +172,7 @@ class RotaryPositions(RelativePositions):
         """Queries or keys x (..., T, K) of the positions start, start+1, ... -> turned ones."""
         self._table = _long_enough(self._table, self._make, x, start)
         cos, sin = self._table[start : start + x.shape[-2]].unbind(1)  # (T, K/2, 2) each
-        pairs = x.unflatten(-1, (-1, 2))  # (..., T, K/2, 2)
+        pairs = x.unflatten(-1, (self.d_head // 2, 2))  # (..., T, K/2, 2)
         # (a cos - b sin, b cos + a sin). Complex numbers would say it in one product, but not
         # every device computes with them correctly.
         return torch.addcmul(pairs * cos, pairs.flip(-1), sin).flatten(-2)  # (..., T, K)

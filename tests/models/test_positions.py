@@ -158,6 +158,11 @@ def test_rotary_by_hand_and_by_complex_numbers(K, start):
     close(turned, torch.view_as_real(pairs * turns).flatten(-2))
 
 
+def test_another_width_than_that_of_a_head_is_refused():
+    with pytest.raises(RuntimeError, match="don't multiply up"):  # one pair would serve for all
+        RotaryPositions(2).rotate(randn(3, 8))
+
+
 def test_slower_pairs_turn_as_at_a_share_of_the_position():
     x = randn(17, 6)
     turned, slowed = (RotaryPositions(6, slower=f).rotate(x) for f in (None, (1.0, 8.0, 8.0)))
