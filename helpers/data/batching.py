@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 from collections.abc import Iterator
 
@@ -39,12 +38,9 @@ class TextWindows:
 
     Args:
         tokens: the text's ids, (N,).
-        batch_size: B, windows of a whole batch, over all processes.
+        batch_size: B, windows of a batch.
         length: T, tokens of a window.
         seed: any whole number; another seed, another order.
-
-    Attributes:
-        rows: which rows of a whole batch ``batch`` gives; all of them, except after ``share``.
 
     Raises:
         ValueError: B or T below 1, or a text too short to give one batch.
@@ -57,7 +53,6 @@ class TextWindows:
             )
         self.tokens = torch.as_tensor(tokens, dtype=torch.long).flatten()
         self.batch_size, self.length, self.seed = batch_size, length, seed
-        self.rows = range(batch_size)
         self._count = _windows_of_a_pass(len(self.tokens), batch_size, length)
         self._dealt: tuple[int, Tensor] = (-1, torch.empty(0))  # a pass and its windows' places
 
@@ -67,7 +62,7 @@ class TextWindows:
         return self._count // self.batch_size
 
     def batch(self, step: int) -> tuple[Tensor, Tensor]:
-        """The batch with the number 0, 1, 2, ...: (inputs, targets), (B, T) each, or this share's.
+        """The batch with the number 0, 1, 2, ...: (inputs, targets), (B, T) each.
 
         Raises:
             ValueError: a negative number.
@@ -77,28 +72,8 @@ class TextWindows:
         number, place = divmod(step, self.batches_per_pass)
         if self._dealt[0] != number:
             self._dealt = (number, self._deal(number))
-        first = place * self.batch_size + self.rows.start
-        return _cut(self.tokens, self._dealt[1][first : first + len(self.rows)], self.length)
-
-    def share(self, rank: int, world: int) -> TextWindows:
-        """The same batches, of which process ``rank`` of ``world`` gets its rows, (B / world, T).
-
-        The shares in the order of their ranks are the whole batch.
-
-        Raises:
-            ValueError: no such rank, or a batch that cannot be split evenly.
-        """
-        if not 0 <= rank < world:
-            raise ValueError(f"rank is {rank}; of {world} processes it is 0 to {world - 1}.")
-        if len(self.rows) % world:
-            raise ValueError(
-                f"A batch of {len(self.rows)} windows cannot be split evenly among {world} "
-                f"processes: choose a batch size that {world} divides."
-            )
-        each = len(self.rows) // world
-        shared = copy.copy(self)
-        shared.rows = self.rows[rank * each : (rank + 1) * each]
-        return shared
+        first = place * self.batch_size
+        return _cut(self.tokens, self._dealt[1][first : first + self.batch_size], self.length)
 
     def _deal(self, number: int) -> Tensor:
         """Where the windows of one pass begin, in the order in which they are dealt out."""

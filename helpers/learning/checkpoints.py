@@ -1,30 +1,32 @@
-"""Models and interrupted trainings on disk: safetensors and JSON, so nothing is ever unpickled.
+"""Models and interrupted trainings on disk; reading them runs no code of theirs.
 
 A *model folder* holds a trained GPT, or an encoder with its head for masked language modelling:
-``model.safetensors``, and ``config.json`` with its settings and a card that says where it comes
-from. A *checkpoint* is a folder such as ``step_00001000`` with
-all that training needs to go on as if it had never stopped. Both become visible all at once, when
-they are complete on the disk, and both are checked against SHA-256 before they are used.
+``model.safetensors``, and ``config.json`` with its settings, a card that says where it comes from,
+and the weights' SHA-256. A *checkpoint* is a file such as ``step_00001000.pt`` with all that
+training needs to go on as if it had never stopped. Every file appears at once, when it is complete
+on the disk, and is checked when it is read.
 """
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import os
 import re
 import shutil
 import warnings
-from collections.abc import Mapping
-from dataclasses import asdict, fields, is_dataclass
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import torch
-from torch import Tensor
+from safetensors import torch as safetensors
+from torch import Tensor, nn
 
 from helpers.files import write_whole
-from helpers.learning import storage
-from helpers.learning.storage import CheckpointError
 from helpers.learning.training import Training
 from helpers.models.adapters import LoRALinear, merge_lora
 from helpers.models.encoder import Encoder, MaskedLM
@@ -33,10 +35,13 @@ from helpers.models.gpt import GPT, GPTConfig
 FORMAT = 1
 _Model = TypeVar("_Model", GPT, MaskedLM)
 _WEIGHTS, _CONFIG = "model.safetensors", "config.json"
-_OPTIMIZERS, _STATE, _MANIFEST = "optimizers.safetensors", "state.json", "manifest.json"
 # Settings that GPTConfig once had, with the values that stood for "without": in older folders.
 _FORMER = {"last_tokens": 1, "ngrams": 1, "ngram_rows": 2**16, "ngram_dropout": 0.0}
 _KEPT = 2  # checkpoints: should the newest turn out damaged, the one before it is there
+
+
+class CheckpointError(ValueError):
+    """A model folder or a checkpoint that cannot be used; the message says why and what to do."""
 
 
 def save_model(
@@ -47,8 +52,8 @@ def save_model(
 ) -> Path:
     """Write a model and its card; a model that the folder held before is replaced all at once.
 
-    Other files in the folder, such as the tokenizer's, are left alone. Weights that are tied are
-    stored once. LoRA is stored merged into the weights: what is loaded is a plain GPT.
+    Other files in the folder, such as the tokenizer's, are left alone. LoRA is stored merged into
+    the weights: what is loaded is a plain GPT.
 
     Args:
         folder: made if need be.
@@ -73,48 +78,43 @@ def save_model(
         )
     if any(isinstance(part, LoRALinear) for part in model.modules()):
         model = merge_lora(model)
-    if odd := _beyond_settings(model):
+    settings, tensors = _settings_to_build(model), model.state_dict()
+    with torch.device("meta"):
+        plain = _build(settings, Path(_CONFIG)).state_dict()
+    mine, theirs = ({n: t.shape for n, t in some.items()} for some in (tensors, plain))
+    if odd := next((n for n in {**mine, **theirs} if mine.get(n) != theirs.get(n)), ""):
         raise CheckpointError(
             f"This {type(model).__name__} cannot be loaded again, since its settings do not tell "
             f"of {odd}: save the model as it was before it was adapted or quantized."
         )
-    settings = _settings_to_build(model)
-    folder, tensors = Path(folder), storage.tensors_of(model)
-    if dtype is not None:
-        tensors = {n: t.to(dtype) if t.is_floating_point() else t for n, t in tensors.items()}
     for name, tensor in tensors.items():
+        tensor = tensor.to("cpu", dtype if tensor.is_floating_point() else None).contiguous()
+        tensors[name] = tensor
         if not bool(tensor.isfinite().all()):
             raise CheckpointError(
                 f"{name} holds what is infinite or no number as {tensor.dtype}: store the weights "
                 "as torch.bfloat16 or torch.float32, or look for what went wrong in training."
             )
-    weights = storage.tensor_bytes(tensors)
-    digest = storage.sha256(weights)
-    description = {
-        "format": FORMAT,
-        **settings,
-        "weights_sha256": digest,
-        "card": dict(card or {}),
-    }
-    config = storage.json_bytes(description, "card")
+    weights = safetensors.save(tensors, {"format": "pt"})
+    hashed = {"weights_sha256": hashlib.sha256(weights).hexdigest()}
+    description = {"format": FORMAT, **settings, **hashed, "card": dict(card or {})}
+    config, folder = _json(description, "card"), Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
+    for left_over in folder.glob(".model-*.safetensors"):
+        left_over.unlink()
     # The new weights wait under a name of their own until config.json, which knows their hash,
     # has been replaced: whenever this is cut off, the old model or the new one is complete.
-    waiting = _waiting(folder, digest)
+    waiting = _waiting(folder, description)
     write_whole(waiting, weights)
     write_whole(folder / _CONFIG, config)
     os.replace(waiting, folder / _WEIGHTS)
-    for left_over in folder.glob(_waiting(folder, "*").name):
-        left_over.unlink()
-    storage.sync_names(folder)
     return folder
 
 
 def load_model(folder: str | os.PathLike[str]) -> tuple[GPT, dict[str, Any]]:
     """The GPT of a model folder, in float32, on the CPU and in evaluation mode, and its card.
 
-    A checkpoint of a GPT (``.../step_00001000``) can be opened too. Random generators are left as
-    they are.
+    Random generators are left as they are.
 
     Raises:
         CheckpointError: a file is missing, damaged or of a newer format, a setting is unknown, the
@@ -137,18 +137,15 @@ def _load(folder: str | os.PathLike[str], kind: type[_Model]) -> tuple[_Model, d
         raise CheckpointError(
             f"There is no model folder {folder}: check the path, or save a model there first."
         )
-    description = storage.read_json(folder / _CONFIG)
+    description = _read(folder / _CONFIG, _object)
     _check_format(description, folder / _CONFIG)
-    digest = str(description.get("weights_sha256"))
-    for path in (folder / _WEIGHTS, _waiting(folder, digest)):
-        content = path.read_bytes() if path.is_file() else b""
-        if storage.sha256(content) == digest:
-            break
-    else:
-        storage.read(folder / _WEIGHTS)
+    waiting = _waiting(folder, description)
+    path = waiting if waiting.exists() else folder / _WEIGHTS
+    content = _read(path, bytes)
+    if hashlib.sha256(content).hexdigest() != description.get("weights_sha256"):
         raise CheckpointError(
-            f"{folder / _WEIGHTS} is damaged, or of another model than {_CONFIG} beside it (its "
-            "SHA-256 differs): copy the folder again, or save the model again."
+            f"{path} is damaged, or of another model than {_CONFIG} beside it (its SHA-256 "
+            "differs): copy the folder again, or save the model again."
         )
     model = _build(description, folder / _CONFIG)
     if not isinstance(model, kind):
@@ -156,8 +153,8 @@ def _load(folder: str | os.PathLike[str], kind: type[_Model]) -> tuple[_Model, d
         raise CheckpointError(
             f"{folder} holds a {type(model).__name__}, not a {kind.__name__}: open it with {other}."
         )
-    storage.copy_into(storage.parse_tensors(content, path), model, path)
-    return cast(_Model, model.float().eval()), description.get("card") or {}
+    _load_weights(model, _read(path, safetensors.load), path)
+    return model.float().eval(), description.get("card") or {}
 
 
 def save(
@@ -177,56 +174,33 @@ def save(
         notes: what ``resume`` should give back, in what JSON can hold, such as the curve so far.
 
     Returns:
-        The folder of this checkpoint.
+        The file of this checkpoint.
 
     Raises:
         CheckpointError: the folder holds checkpoints of later steps, so they belong to a training
             that this one did not resume; or the settings or notes are nothing that JSON can hold.
     """
     folder, step = Path(folder), training.step
-    goal = folder / f"step_{step:08d}"
-    folder.mkdir(parents=True, exist_ok=True)
-    for unfinished in folder.glob(".step_*"):
-        shutil.rmtree(unfinished, ignore_errors=True)
-    damaged = [path for path in _checkpoints(folder) if path.name > goal.name]
-    for path in damaged:
-        if not _damage(path):
-            raise CheckpointError(
-                f"{folder} holds a checkpoint of a later step, {path.name}, than {step}: resume "
-                "from it, or save in another folder."
-            )
-    part = folder / f".{goal.name}.part"
-    part.mkdir()
-    try:
-        if isinstance(training.model, GPT) and not _beyond_settings(training.model):
-            save_model(part, training.model, {"step": step})  # so that load_model can open it
-        else:
-            write_whole(part / _WEIGHTS, storage.tensor_bytes(storage.tensors_of(training.model)))
-        tensors: dict[str, Tensor] = {}
-        state = {
-            "format": FORMAT,
-            "step": step,
-            "settings": _settings_of(training, settings),
-            "notes": dict(notes or {}),
-            "training": storage.pack(training.state_dict(), "training", tensors),
-        }
-        write_whole(part / _OPTIMIZERS, storage.tensor_bytes(tensors))
-        write_whole(part / _STATE, storage.json_bytes(state, "state"))
-        hashes = {p.name: storage.sha256(p.read_bytes()) for p in part.iterdir()}
-        write_whole(
-            part / _MANIFEST,
-            storage.json_bytes({"format": FORMAT, "sha256": hashes}, "list of files"),
+    goal = folder / f"step_{step:08d}.pt"
+    newest = max((path.stem for path in _checkpoints(folder)), default="")
+    if newest > goal.stem:
+        raise CheckpointError(
+            f"{folder} holds a checkpoint of a later step, {newest}, than {step}: resume from it, "
+            "or save in another folder."
         )
-        storage.sync_names(part)
-        if goal.exists():
-            os.rename(goal, folder / f".{goal.name}.old")
-        os.rename(part, goal)
-        storage.sync_names(folder)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
-    older = [path for path in _checkpoints(folder) if path.name < goal.name]
-    for path in [*folder.glob(".step_*"), *damaged, *older[: len(older) - (_KEPT - 1)]]:
-        shutil.rmtree(path, ignore_errors=True)
+    state = {
+        "format": FORMAT,
+        "settings": _settings_of(training, settings),
+        "notes": json.loads(_json(dict(notes or {}), "notes")),
+        "model": training.model.state_dict(),
+        "training": training.state_dict(),
+    }
+    content = io.BytesIO()
+    torch.save(state, content)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(goal, content.getvalue())
+    for path in [*folder.glob(".step_*"), *_checkpoints(folder)[:-_KEPT]]:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
     return goal
 
 
@@ -237,7 +211,8 @@ def resume(
 ) -> dict[str, Any] | None:
     """Bring a training to its newest checkpoint; one sentence of warning if that was damaged.
 
-    On the same machine it then goes on as if it had never stopped, bit for bit on a CPU.
+    On the same machine it then goes on as if it had never stopped, bit for bit on a CPU. A damaged
+    checkpoint is kept under another name.
 
     Args:
         folder: the one given to ``save``; it need not exist.
@@ -249,80 +224,130 @@ def resume(
 
     Raises:
         CheckpointError: all checkpoints are damaged, or they belong to another model, to other
-            settings or to a newer format. The training is then as it was.
+            settings or to a newer format. Make the training anew then.
     """
-    folder, damages = Path(folder), []
-    for path in reversed(_checkpoints(folder)):
-        damage = _damage(path)
-        if not damage:
+    damaged: dict[Path, CheckpointError] = {}
+    for path in reversed(_checkpoints(Path(folder))):
+        try:
+            state = _read_former(path) if path.is_dir() else _read(path, _checked_state)
             break
-        damages.append(damage)
+        except CheckpointError as error:
+            damaged[path] = error
     else:
-        if damages:
+        if damaged:
             raise CheckpointError(
-                f"No checkpoint in {folder} can be used ({'; '.join(damages)}): restore one, or "
-                "delete the folder to begin anew."
+                f"No checkpoint in {folder} can be used ({next(iter(damaged.values()))}): restore "
+                "one, or delete the folder to begin anew."
             )
         return None
-    state = storage.read_json(path / _STATE)
-    _check_format(state, path / _STATE)
+    _check_format(state, path)
     _check_settings(state["settings"], _settings_of(training, settings), path)
-    weights = storage.parse_tensors(storage.read(path / _WEIGHTS), path / _WEIGHTS)
-    tensors = storage.parse_tensors(storage.read(path / _OPTIMIZERS), path / _OPTIMIZERS)
-    storage.check_fit(weights, training.model, path / _WEIGHTS)
-    before = training.state_dict()
+    _load_weights(training.model, state["model"], path)
     try:
-        training.load_state_dict(storage.unpack(state["training"], tensors))
+        training.load_state_dict(state["training"])
     except (ValueError, KeyError, TypeError, RuntimeError) as error:
-        training.load_state_dict(before)
         raise CheckpointError(
             f"The checkpoint {path} does not fit this training ({error}): make it with the model, "
             "the optimizers and the settings of the one that was saved."
         ) from error
-    storage.copy_into(weights, training.model, path / _WEIGHTS)
-    if damages:
-        warnings.warn(
-            f"The newest checkpoint was damaged ({'; '.join(damages)}): training goes on from "
-            f"{path.name}, the one before it.",
-            stacklevel=2,
-        )
+    for bad, error in damaged.items():
+        bad.rename(bad.with_name(f"{bad.name}.damaged"))
+        warnings.warn(f"Training goes on from {path.name}, because {error}", stacklevel=2)
     return state["notes"]
 
 
 def _checkpoints(folder: Path) -> list[Path]:
     """The checkpoints of a folder, oldest first."""
     found = folder.iterdir() if folder.is_dir() else ()
-    return sorted(path for path in found if re.fullmatch(r"step_\d{8}", path.name))
+    return sorted(path for path in found if re.fullmatch(r"step_\d{8}(\.pt)?", path.name))
 
 
-def _damage(path: Path) -> str:
-    """What is wrong with the files of a checkpoint; empty where nothing is."""
+def _checked_state(content: bytes) -> dict[str, Any]:
+    """What ``torch.save`` wrote, a zip file, whose checksums ``torch.load`` does not look at."""
+    if wrong := zipfile.ZipFile(io.BytesIO(content)).testzip():
+        raise ValueError(f"{wrong} has another checksum")
+    return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+
+
+def _read_former(folder: Path) -> dict[str, Any]:
+    """A checkpoint as the course once wrote it: a folder of JSON and safetensors."""
+    for name, digest in _read(folder / "manifest.json", _object).get("sha256", {}).items():
+        if hashlib.sha256(_read(folder / name, bytes)).hexdigest() != digest:
+            raise CheckpointError(f"{folder / name} is damaged (its SHA-256 differs).")
+    state = _read(folder / "state.json", _object)
+    tensors = _read(folder / "optimizers.safetensors", safetensors.load)
+
+    def unpacked(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        ((kind, content),) = value.items()
+        if kind == "tensor":
+            return tensors[content]
+        if kind == "dict":
+            return {key: unpacked(part) for key, part in content}
+        return (tuple if kind == "tuple" else list)(map(unpacked, content))
+
+    model = _read(folder / _WEIGHTS, safetensors.load)
+    return {**state, "model": model, "training": unpacked(state["training"])}
+
+
+_Content = TypeVar("_Content")
+
+
+def _read(path: Path, parse: Callable[[bytes], _Content]) -> _Content:
     try:
-        manifest = storage.read_json(path / _MANIFEST)
-        for name, digest in manifest["sha256"].items():
-            if storage.sha256(storage.read(path / name)) != digest:
-                return f"{path.name}/{name} has another SHA-256 than when it was written"
-    except CheckpointError as error:
-        return str(error).partition(": ")[0]
-    except (KeyError, AttributeError):
-        return f"{path.name}/{_MANIFEST} lists no files"
-    return ""
+        return parse(path.read_bytes())
+    except FileNotFoundError as error:
+        raise CheckpointError(
+            f"{path} is missing: copy the folder again, or save again."
+        ) from error
+    except Exception as error:  # of a damaged file, which can have any type
+        reason = f"{type(error).__name__}: {error}".splitlines()[0][:160]
+        raise CheckpointError(
+            f"{path} is damaged ({reason}): copy the folder again, or save again."
+        ) from error
+
+
+def _object(content: bytes) -> dict[str, Any]:
+    value = json.loads(content.decode("utf-8-sig"))
+    if not isinstance(value, dict):
+        raise ValueError("it holds no JSON object")
+    return value
+
+
+def _json(content: Any, name: str) -> str:
+    try:
+        return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    except (TypeError, ValueError) as error:
+        raise CheckpointError(
+            f"The {name} cannot be saved as JSON ({error}): use numbers, strings, lists and "
+            "dictionaries with strings as keys."
+        ) from error
+
+
+def _load_weights(model: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:
+    try:
+        model.load_state_dict(tensors)
+    except RuntimeError as error:  # of many lines
+        reason = " ".join(str(error).split())[:200]
+        raise CheckpointError(
+            f"{path} does not fit the model ({reason}): the settings must be the same."
+        ) from error
 
 
 def _settings_of(training: Training, settings: Mapping[str, Any] | None) -> dict[str, Any]:
     config = getattr(training.model, "config", None)
     own = asdict(config) if is_dataclass(type(config)) else {}
     # Through JSON, so that what is compared later has gone the same way (tuples become lists).
-    return json.loads(storage.json_bytes({**own, **(settings or {})}, "settings"))
+    return json.loads(_json({**own, **(settings or {})}, "settings"))
 
 
 def _check_settings(saved: dict[str, Any], wanted: dict[str, Any], path: Path) -> None:
-    missing = object()
     for name in {**saved, **wanted}:
-        if saved.get(name, missing) != wanted.get(name, missing):
-            was, now = (
-                json.dumps(part[name]) if name in part else "not set" for part in (saved, wanted)
-            )
+        was, now = (
+            json.dumps(some[name]) if name in some else "not set" for some in (saved, wanted)
+        )
+        if was != now:
             raise CheckpointError(
                 f"The checkpoint {path} belongs to another training: {name} was {was}, now it is "
                 f"{now}; take the settings and the text that it was begun with, or another folder."
@@ -347,45 +372,31 @@ def _settings_to_build(model: GPT | MaskedLM) -> dict[str, Any]:
     }
 
 
-def _beyond_settings(model: GPT | MaskedLM) -> str:
-    """The first weight that a model built from the settings lacks, or has and this one lacks."""
-    with torch.device("meta"):
-        plain = _build(_settings_to_build(model), Path(_CONFIG))
-    own, wanted = ({n: p.shape for n, p in m.named_parameters()} for m in (model, plain))
-    return next((n for n in {**own, **wanted} if own.get(n) != wanted.get(n)), "")
-
-
 def _build(description: dict[str, Any], path: Path) -> GPT | MaskedLM:
     """A model with these settings, without touching the random generator."""
     config, encoder = description.get("config"), description.get("encoder")
     if not isinstance(config, dict):
         raise CheckpointError(f'{path} holds no "config": it is not that of a model folder.')
     config = {key: value for key, value in config.items() if (key, value) not in _FORMER.items()}
-    unknown = sorted(set(config) - {field.name for field in fields(GPTConfig)})
-    if unknown:
-        raise CheckpointError(
-            f"{path} has settings that GPTConfig does not know, {', '.join(unknown)}: update the "
-            "course, or correct the file."
-        )
     try:
         with torch.random.fork_rng(devices=[]):
             if encoder is None:
                 return GPT(GPTConfig(**config))
             return MaskedLM(Encoder.modern(GPTConfig(**config), **encoder))
     except (TypeError, ValueError, RuntimeError) as error:
-        raise CheckpointError(f"{path} describes no model that can be built: {error}") from error
+        raise CheckpointError(
+            f"{path} describes no model that can be built ({error}): update the course, or correct "
+            "the file."
+        ) from error
 
 
 def _check_format(content: dict[str, Any], path: Path) -> None:
-    number = content.get("format")
-    if not isinstance(number, int) or number < 1:
-        raise CheckpointError(f"{path} names no format: it is not a file that this course wrote.")
-    if number > FORMAT:
+    if content.get("format") != FORMAT:
         raise CheckpointError(
-            f"{path} is of format {number}, and this version of the course reads {FORMAT}: update "
-            "the course."
+            f"{path} is of format {content.get('format')}, and this version of the course reads "
+            f"format {FORMAT}: update the course."
         )
 
 
-def _waiting(folder: Path, digest: str) -> Path:
-    return folder / f".model-{digest[:16]}.safetensors"
+def _waiting(folder: Path, description: dict[str, Any]) -> Path:
+    return folder / f".model-{str(description.get('weights_sha256'))[:16]}.safetensors"

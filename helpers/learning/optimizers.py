@@ -167,7 +167,6 @@ def gpt_optimizers(
     Raises:
         ValueError: the model has no blocks that hold matrices.
     """
-    model = model.module if isinstance(model, nn.parallel.DistributedDataParallel) else model
     stacks = [part.blocks for part in model.modules() if hasattr(part, "blocks")]
     matrices = [p for blocks in stacks for p in blocks.parameters() if p.ndim == 2]
     if not matrices:

@@ -13,7 +13,7 @@ import torch
 
 from helpers.device import mixed_precision, steps_within
 
-# A batch is that of all processes together. ``benchmarks/reader_gpt.py`` is the study behind it.
+# ``benchmarks/reader_gpt.py`` is the study behind it.
 _TABLE = (
     # option, what it is, and its value in the presets tiny (for tests), laptop, laptop_long,
     # t4 and gpu
@@ -81,8 +81,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """The command's options, each of them as given or from the preset; None reads ``sys.argv``."""
     parser = argparse.ArgumentParser(
         prog="python -m helpers.learning.pretrain",
-        description="Train a GPT on a text; called again, it goes on from the last checkpoint. "
-        "Under torchrun, on several devices.",
+        description="Train a GPT on a text; called again, it goes on from the last checkpoint.",
     )
     text = "lantern_stories, lantern_reader, lantern_bay, tiny_shakespeare, or the path of a UTF-8 "
     text += "file or of a folder of *.txt"

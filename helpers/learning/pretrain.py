@@ -1,22 +1,17 @@
-"""The command that trains a GPT, on one device or, under torchrun, on several.
+"""The command that trains a GPT.
 
     python -m helpers.learning.pretrain --preset laptop --folder work/my_gpt
-    torchrun --nproc_per_node 2 -m helpers.learning.pretrain --preset gpu --folder work/my_gpt
 
 Stopped or killed, the same command goes on from the last checkpoint. In the end the folder holds
 the weights that were best on the validation part, with their card and the tokenizer, see
-``helpers.learning.checkpoints``; in ``checkpoints`` and ``best`` is what is needed to go on. With
-several machines it must lie on a disk that they share. On Windows ``torchrun`` needs USE_LIBUV=0
-in its environment, since PyTorch is built without libuv there.
+``helpers.learning.checkpoints``; in ``checkpoints`` and ``best`` is what is needed to go on.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import math
 import sys
-import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -25,7 +20,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
 from helpers.console import print_all
@@ -33,19 +27,17 @@ from helpers.data import corpora
 from helpers.data.batching import TextWindows
 from helpers.data.bpe import END_OF_TEXT, BPETokenizer
 from helpers.data.tokenizers import CharTokenizer
-from helpers.device import describe, mixed_precision
+from helpers.device import best_device, describe, mixed_precision
 from helpers.files import check_writable
 from helpers.inference.cached_predictor import CachedPredictor
 from helpers.inference.evaluation import score
 from helpers.learning import checkpoints
 from helpers.learning.optimizers import gpt_optimizers
 from helpers.learning.presets import PRESETS, parse
-from helpers.learning.processes import Place, leave, placed
 from helpers.learning.training import Record, Training
 from helpers.models.gpt import GPT, GPTConfig
 
 _MAY_CHANGE = ("save_every", "precision", "compile", "stored")  # when a run goes on
-_SECONDS = 3.0  # between two lines
 _POINTS = 200  # of the training curve, at most
 CORPORA = {
     "lantern_stories": corpora.lantern_stories,
@@ -107,112 +99,98 @@ class Run:
     """One run: the training, what it writes into its folder, and what it says.
 
     Raises:
-        ValueError: a folder that cannot be written, a text, a tokenizer or settings that cannot be
-            used, checkpoints of another run, or a batch that the processes cannot share evenly.
+        ValueError: a folder that cannot be written, a device that is not there, a text, a tokenizer
+            or settings that cannot be used, or checkpoints of another run.
     """
 
-    def __init__(self, options: argparse.Namespace, place: Place) -> None:
-        self.options, self.place, self.folder = options, place, Path(options.folder).expanduser()
-        if place.rank == 0:
-            check_writable(self.folder)
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options, self.folder = options, Path(options.folder).expanduser()
+        self.device = best_device() if options.device is None else torch.device(options.device)
+        if self.device.type not in ("cpu", best_device().type):
+            raise ValueError(f"This machine has no device {options.device!r}: leave --device out.")
+        check_writable(self.folder)
         self.text = Text.read(options.text, options.tokenizer)
         windows = TextWindows(self.text.train, options.batch, options.length, options.seed)
-        share = windows.share(place.rank, place.world)
         torch.manual_seed(options.seed)
-        self.model = _model(options, self.text.tokenizer.vocab_size).to(place.device)
+        self.model = _model(options, self.text.tokenizer.vocab_size).to(self.device)
+        self.precision = options.precision
+        if self.precision == "auto":
+            self.precision = mixed_precision(self.device)
         self.training = Training(
-            _parallel(self.model, place),
-            share,
+            self.model,
+            windows,
             options.steps,
             warmup=options.warmup,
             optimizers=_optimizers(options, self.model),
             decay=options.decay,
             accumulate=options.accumulate,
-            precision=options.precision,
+            precision=self.precision,
             compiled=options.compile,
         )
-        torch.manual_seed(options.seed + 1 + place.rank)  # every process its own dropout
+        torch.manual_seed(options.seed + 1)
         points: dict[str, list[Any]] = {"step": [], "seconds": [], "nats_per_token": []}
         self.curve = points | {"validation": []}  # pairs of a step and its bits per byte
         self.best: list[float] = []  # its step and its bits per byte on the validation part
 
     def go(self) -> None:
         """Train to the end, from the last checkpoint on, and write the model."""
-        options, training = self.options, self.training
-        lines = _Lines(self.place.rank == 0)
-        self._resume(lines)
-        self._describe(lines)
-        lines.begin(training)
-        every, losses = max(1, options.steps // _POINTS), []
-        for record in training:
+        training, every = self.training, max(1, self.options.steps // _POINTS)
+        self._resume()
+        losses: list[float] = []
+        progress = tqdm(training, total=training.steps, initial=training.step, disable=None)
+        for record in progress:
             losses.append(record.loss)
-            last = record.step == options.steps
+            last = record.step == training.steps
             if record.step % every == 0 or last:
                 self.curve["step"].append(record.step)
                 self.curve["seconds"].append(round(record.seconds, 2))
                 self.curve["nats_per_token"].append(round(sum(losses) / len(losses), 6))
                 losses = []
-            lines.show(record)
-            if record.step % options.save_every == 0 or last:
-                lines.say(self._save())
-        lines.end()
-        if self.place.rank == 0:
-            lines.say(self._write_model())
+            if record.step % self.options.save_every == 0 or last:
+                tqdm.write(self._save(record))
+                sys.stdout.flush()
+        self._write_model()
 
-    def _resume(self, lines: _Lines) -> None:
-        training, place = self.training, self.place
-        fresh = training.state_dict()["random"]
+    def _resume(self) -> None:
+        """Go on from the last checkpoint, and say what will be trained."""
+        text, training = self.text, self.training
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            folder = self.folder / "checkpoints"
-            notes = checkpoints.resume(folder, training, self._settings())
+            notes = checkpoints.resume(self.folder / "checkpoints", training, self._settings())
         for warning in caught:
-            lines.say(str(warning.message))
+            print(warning.message)
         if notes is not None:
             self.curve, self.best = notes["curve"], notes["best"]
-            states, state = notes["random"], training.state_dict()
-            known = place.rank < len(states)
-            state["random"] = _from_hex(states[place.rank]) if known else fresh
-            training.load_state_dict(state)
-        steps = place.gather(training.step)
-        if len(set(steps)) > 1:
-            raise ValueError(
-                f"The processes found checkpoints of the steps {steps} in {self.folder}: it must "
-                "lie on a disk that all machines share."
-            )
-
-    def _describe(self, lines: _Lines) -> None:
-        text, place, training = self.text, self.place, self.training
-        lines.say(
+        print(
             f"{text.corpus.name}: {len(text.train):,} tokens to train on, "
-            f"{text.tokenizer.vocab_size:,} different ones ({self.options.tokenizer})"
-        )
-        lines.say(
-            f"GPT with {_parameters(self.model):,} parameters on {describe(place.device)}, "
-            f"{_precision(self.options, place)}, processes: {place.world}"
+            f"{text.tokenizer.vocab_size:,} different ones ({self.options.tokenizer})\n"
+            f"GPT with {_parameters(self.model):,} parameters on {describe(self.device)}, "
+            f"{self.precision}",
+            flush=True,
         )
         if training.step:
-            lines.say(f"Going on after step {training.step} of {training.steps}")
+            print(f"Going on after step {training.step} of {training.steps}", flush=True)
 
-    def _save(self) -> str:
-        """Write a checkpoint and say so; all processes come here, the first one writes."""
-        states = self.place.gather(_to_hex(self.training.state_dict()["random"]))
-        if self.place.rank > 0:
-            return ""
+    def _save(self, record: Record) -> str:
+        """Write a checkpoint, and the weights where they are the best so far; say so."""
         bits = round(self.text.bits_per_byte(self.model, "validation"), 5)
-        self.curve["validation"].append([self.training.step, bits])
+        self.curve["validation"].append([record.step, bits])
         if not self.best or bits < self.best[1]:
-            self.best = [self.training.step, bits]
-            checkpoints.save_model(self.folder / "best", self.model, {"step": self.training.step})
-        notes = {"curve": self.curve, "best": self.best, "random": states}
+            self.best = [record.step, bits]
+            checkpoints.save_model(self.folder / "best", self.model, {"step": record.step})
+        notes = {"curve": self.curve, "best": self.best}
         folder = self.folder / "checkpoints"
         path = checkpoints.save(folder, self.training, self._settings(), notes)
-        return f"{bits:.4f} bits per byte on the validation part; saved {path.name}"
+        return (
+            f"step {record.step} of {self.training.steps}: loss {record.loss:.4f} nats per token, "
+            f"{record.tokens / record.seconds:,.0f} tokens/s, {record.seconds:.0f} s; "
+            f"{bits:.4f} bits per byte on the validation part; saved {path.name}"
+        )
 
-    def _write_model(self) -> str:
+    def _write_model(self) -> None:
         """Write the best weights with their card and tokenizer, and say how good they are."""
         text, training = self.text, self.training
-        model = checkpoints.load_model(self.folder / "best")[0].to(self.place.device)
+        model = checkpoints.load_model(self.folder / "best")[0].to(self.device)
         bits = {part: text.bits_per_byte(model, part) for part in ("validation", "test")}
         card = {
             "text": text.corpus.name,
@@ -223,9 +201,8 @@ class Run:
             "settings": {name: getattr(self.options, name) for name in PRESETS["tiny"]},
             "seed": self.options.seed,
             "parameters": _parameters(self.model),
-            "device": describe(self.place.device),
-            "processes": self.place.world,
-            "precision": _precision(self.options, self.place),
+            "device": describe(self.device),
+            "precision": self.precision,
             "torch": torch.__version__,
             "tokens_seen": training.tokens,
             "seconds": round(training.seconds, 1),
@@ -236,7 +213,7 @@ class Run:
         dtype = None if self.options.stored == "float32" else getattr(torch, self.options.stored)
         checkpoints.save_model(self.folder, model, card, dtype)
         text.tokenizer.save(self.folder / "tokenizer.json")
-        return (
+        print(
             f"{training.tokens:,} tokens in {training.seconds:.0f} s; the best weights, of step "
             f"{self.best[0]}, have {bits['validation']:.4f} bits per byte on the validation part, "
             f"{bits['test']:.4f} on the test part; the model is in {self.folder}"
@@ -249,43 +226,6 @@ class Run:
         return {"the SHA-256 of the text's tokens": self.text.sha256, **settings}
 
 
-class _Lines:
-    """A line every few seconds, and on a terminal a progress bar. Silent if not ``loud``."""
-
-    def __init__(self, loud: bool) -> None:
-        self.loud, self.bar, self.losses = loud, None, []
-
-    def begin(self, training: Training) -> None:
-        self.steps, self.last = training.steps, (-math.inf, training.tokens, training.seconds)
-        if self.loud and sys.stdout.isatty():
-            self.bar = tqdm(total=training.steps, initial=training.step, file=sys.stdout)
-
-    def show(self, record: Record) -> None:
-        self.losses.append(record.loss)
-        if self.bar is not None:
-            self.bar.update()
-        now, (then, tokens, seconds) = time.monotonic(), self.last
-        if now - then >= _SECONDS or record.step == self.steps:
-            loss, speed = sum(self.losses) / len(self.losses), record.tokens - tokens
-            speed /= record.seconds - seconds
-            self.say(
-                f"step {record.step} of {self.steps}: loss {loss:.4f} nats per token, "
-                f"{speed:,.0f} tokens/s, {record.seconds:.0f} s"
-            )
-            self.losses, self.last = [], (now, record.tokens, record.seconds)
-
-    def say(self, sentence: str) -> None:
-        if self.loud and self.bar is not None:
-            self.bar.write(sentence, file=sys.stdout)
-        elif self.loud:
-            print(sentence, flush=True)
-
-    def end(self) -> None:
-        if self.bar is not None:
-            self.bar.close()
-            self.bar = None
-
-
 def _model(options: argparse.Namespace, vocab_size: int) -> GPT:
     config = GPTConfig.modern(
         vocab_size,
@@ -296,13 +236,6 @@ def _model(options: argparse.Namespace, vocab_size: int) -> GPT:
         dropout=options.dropout,
     )
     return GPT(config)
-
-
-def _parallel(model: GPT, place: Place) -> GPT | DistributedDataParallel:
-    if place.world == 1:
-        return model
-    devices = [place.device] if place.device.type == "cuda" else None
-    return DistributedDataParallel(model, device_ids=devices)
 
 
 def _optimizers(options: argparse.Namespace, model: GPT) -> list[torch.optim.Optimizer]:
@@ -318,28 +251,12 @@ def _parameters(model: GPT) -> int:
     return sum(parameter.numel() for parameter in model.parameters())
 
 
-def _precision(options: argparse.Namespace, place: Place) -> str:
-    return mixed_precision(place.device) if options.precision == "auto" else options.precision
-
-
-def _to_hex(states: dict[str, Tensor]) -> dict[str, str]:
-    return {name: state.cpu().numpy().tobytes().hex() for name, state in states.items()}
-
-
-def _from_hex(states: dict[str, str]) -> dict[str, Tensor]:
-    return {
-        name: torch.frombuffer(bytearray.fromhex(digits), dtype=torch.uint8)
-        for name, digits in states.items()
-    }
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit status is 0, 1 after an error, 130 after Ctrl-C."""
     print_all()
     options = parse(arguments)
     try:
-        with placed(options.device) as place:
-            Run(options, place).go()
+        Run(options).go()
     except (ValueError, OSError) as error:
         print(error, file=sys.stderr, flush=True)
         return 1
@@ -350,4 +267,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    leave(main())
+    sys.exit(main())

@@ -1,29 +1,32 @@
-"""The one trainer of the course: warm-up, decay, clipping and an optimizer step, record by record.
+"""The trainer of the course: warm-up, decay, clipping and an optimizer step, record by record.
 
 Who calls it evaluates, samples, draws and stops; the trainer knows no picture and no notebook:
 
     for record in Training(model, windows(tokens, 32, 64, generator), steps=1000): ...
 
-A run can be interrupted (Ctrl-C, a stopped cell) and iterated again, saved and resumed, and it
-knows gradient accumulation, mixed precision, compilation and several processes.
+A run can be interrupted (Ctrl-C, a stopped cell) and iterated again, saved and resumed. Forward,
+backward, clip and update stand in ``Training.make_step``.
 """
 
 from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
-from torch.nn.parallel import DistributedDataParallel
 
 from helpers.data.masking import masked_loss
-from helpers.device import describe
-from helpers.learning.gradients import Batch, GradientPass
+from helpers.device import can_compile, describe, mixed_precision
 from helpers.learning.interruption import random_states, set_random_states, uninterrupted
+
+Batch = tuple[Tensor | tuple[Tensor, ...], Tensor]
 
 
 @dataclass(frozen=True)
@@ -33,8 +36,8 @@ class Record:
     Attributes:
         step: 1, 2, ..., steps.
         loss: the batch's loss before the update; nats per token for a language model. The mean
-            over accumulated batches, and over all processes.
-        tokens: targets seen so far, by all processes.
+            over accumulated batches.
+        tokens: targets seen so far.
         seconds: time spent on training steps so far, validation left out.
         learning_rate: the rate used in this step (of the first optimizer).
         validation: what ``validate`` gave after this step; None where it was not called.
@@ -93,9 +96,6 @@ class Training:
     that was finished a moment before. Buffers that a forward pass changes (batch norm's) see the
     batch twice.
 
-    With a model in DistributedDataParallel every process makes its own ``Training`` with its own
-    share of the batches, all of one size.
-
     Args:
         model: anything that maps a batch of inputs to what ``loss`` takes; stays on its device.
         batches: (inputs, targets) pairs, as many as are drawn or more. A model of several inputs,
@@ -107,7 +107,8 @@ class Training:
         weight_decay: AdamW's, on matrices only (not on biases and norms).
         warmup: steps of linear warm-up.
         final_rate: share of ``learning_rate`` that the decay ends at.
-        clip: largest norm of the whole gradient; infinite for none.
+        clip: largest norm of the whole gradient; infinite for none. Sparse gradients are neither
+            counted nor clipped: few rows have one, and their Adam does not ask for its size.
         loss: (model's output, targets) -> scalar; by default nats per token.
         validate: model -> a number to report (for a language model: bits per byte of held-out
             text), called every ``validate_every`` steps and after the last.
@@ -124,7 +125,6 @@ class Training:
             where the compiler fails, a warning is given and the model runs without.
 
     Attributes:
-        model: the model itself, outside of any DistributedDataParallel.
         step, tokens, seconds: as in ``Record``; of the last finished step, 0 before the first.
 
     Raises:
@@ -163,24 +163,24 @@ class Training:
                 f"Training needs 0 <= decay <= 1 and accumulate >= 1: got decay {decay}, "
                 f"accumulate {accumulate}."
             )
-        self.model = model.module if isinstance(model, DistributedDataParallel) else model
-        self.steps, self.accumulate, self.clip = steps, accumulate, clip
+        self.model, self.loss, self.clip = model, loss, clip
+        self.steps, self.accumulate = steps, accumulate
         self.validate, self.validate_every = validate, validate_every
         if optimizers is None:
-            optimizers = [_adamw(self.model, learning_rate, weight_decay)]
+            optimizers = [_adamw(model, learning_rate, weight_decay)]
         self.optimizers = list(optimizers)
-        self._groups = [group for o in self.optimizers for group in o.param_groups]
-        self._highest = [group["lr"] for group in self._groups]
-        self._schedule: dict[str, Any] = {
-            "steps": steps,
-            "warmup": warmup,
-            "final": final_rate,
-            "decay": decay,
-        }
-        self._pass = GradientPass(model, loss, precision, compiled)
+        self._highest = [group["lr"] for group in self._groups()]
+        self._factor = partial(rate, steps=steps, warmup=warmup, final=final_rate, decay=decay)
         self._draw = _drawing(batches)
+        self._device = next(model.parameters()).device
+        dtype = _dtype_of_products(precision, self._device)
+        self._autocast = torch.autocast(self._device.type, dtype) if dtype else nullcontext()
+        self._scaler = torch.amp.GradScaler(self._device.type, enabled=dtype == torch.float16)
+        self._untried = compiled and can_compile(self._device)
+        self._forward = torch.compile(model) if self._untried else model
         self.step, self.tokens, self.seconds = 0, 0, 0.0
-        self._pending: list[Batch] = []
+        # Of a step that is not finished; and the record of one that is, until it is handed out.
+        self._batches: list[Batch] = []
         self._random: dict[str, Tensor] | None = None
         self._record: Record | None = None
 
@@ -188,13 +188,51 @@ class Training:
         while self._record is not None or self.step < self.steps:
             if self._record is None:
                 self._advance()
-            record = self._record
-            every = self.validate_every
+            record, every = self._record, self.validate_every
             due = record.step == self.steps or (every > 0 and record.step % every == 0)
             if self.validate is not None and due:
                 record = replace(record, validation=self.validate(self.model))
             self._record = None
             yield record
+
+    def make_step(self) -> None:
+        """One step: draw, forward, backward, clip, update. Its record is then in ``_record``."""
+        began, step = time.perf_counter(), self.step + 1
+        factor = self._factor(step)
+        for group, highest in zip(self._groups(), self._highest, strict=True):
+            group["lr"] = highest * factor
+        while len(self._batches) < self.accumulate:
+            with uninterrupted():  # a generator does not survive an exception
+                self._batches.append(self._next_batch())
+        if self._random is None:
+            self._random = random_states(self._device)
+        else:  # of an attempt that did not come to its end, or of a saved run
+            set_random_states(self._random, self._device)
+
+        self.model.train()
+        self.model.zero_grad(set_to_none=True)
+        losses = []
+        for inputs, targets in self._batches:
+            with self._autocast:
+                output = self._forward(*inputs)
+            loss = self.loss(_in_float32(output), targets) / self.accumulate
+            self._scaler.scale(loss).backward()
+            losses.append(loss.detach())
+        amount = float(sum(losses))  # waits for the device; the one time in a step
+        self._check_finite(amount, step)
+        with uninterrupted():
+            for optimizer in self.optimizers:
+                self._scaler.unscale_(optimizer)
+            if self.clip < math.inf:
+                nn.utils.clip_grad_norm_(_dense(self.model), self.clip)
+            for optimizer in self.optimizers:
+                self._scaler.step(optimizer)
+            self._scaler.update()
+            self.tokens += sum(targets.numel() for _, targets in self._batches)
+            self.seconds += time.perf_counter() - began
+            self.step, self._batches, self._random = step, [], None
+            highest = self._highest[0] * factor
+            self._record = Record(step, amount, self.tokens, self.seconds, highest)
 
     def state_dict(self) -> dict[str, Any]:
         """What resuming needs besides the model's own weights.
@@ -202,14 +240,13 @@ class Training:
         Keys: step, tokens, seconds; optimizers (a list of their state dicts); scaler (None without
         "float16"); random (states of the default generators: "cpu" and that of the model's device).
         """
-        scaler = self._pass.scaler
         return {
             "step": self.step,
             "tokens": self.tokens,
             "seconds": self.seconds,
             "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
-            "scaler": None if scaler is None else scaler.state_dict(),
-            "random": self._random or random_states(self._pass.device),
+            "scaler": self._scaler.state_dict() or None,
+            "random": self._random or random_states(self._device),
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -221,76 +258,73 @@ class Training:
         Raises:
             ValueError: a state of a run with other optimizers or another precision.
         """
-        scaler, saved_scaler = self._pass.scaler, state["scaler"]
-        fits = len(state["optimizers"]) == len(self.optimizers)
-        if not fits or (scaler is None) != (saved_scaler is None):
+        scaled, was_scaled = self._scaler.is_enabled(), state["scaler"] is not None
+        if len(state["optimizers"]) != len(self.optimizers) or scaled != was_scaled:
             raise ValueError(
                 f"The saved run had {len(state['optimizers'])} optimizers and "
-                f"{'no' if saved_scaler is None else 'a'} GradScaler, this one has "
-                f"{len(self.optimizers)} and {'no' if scaler is None else 'one'}: give the "
+                f"{'a' if was_scaled else 'no'} GradScaler, this one has "
+                f"{len(self.optimizers)} and {'one' if scaled else 'no'}: give the "
                 "optimizers and the precision that it had."
             )
         for optimizer, saved in zip(self.optimizers, state["optimizers"], strict=True):
             optimizer.load_state_dict(saved)
-        self._groups = [group for o in self.optimizers for group in o.param_groups]
-        if scaler is not None:
-            scaler.load_state_dict(saved_scaler)
-        self.step, self.tokens = state["step"], state["tokens"]
-        self.seconds = state["seconds"]
-        self._pending, self._record = [], None
+        self._scaler.load_state_dict(state["scaler"] or {})
+        self.step, self.tokens, self.seconds = state["step"], state["tokens"], state["seconds"]
+        self._batches, self._record = [], None
         self._random = dict(state["random"])
 
+    def _groups(self) -> list[dict[str, Any]]:
+        return [group for optimizer in self.optimizers for group in optimizer.param_groups]
+
+    def _next_batch(self) -> Batch:
+        """The next batch on the model's device, its inputs as a tuple."""
+        batch = self._draw(self.step * self.accumulate + len(self._batches))
+        if batch is None:
+            raise ValueError(
+                f"The batches ran out after {self.step} of {self.steps} steps: give more."
+            )
+        inputs, targets = batch
+        inputs = inputs if isinstance(inputs, tuple) else (inputs,)
+        cuda = self._device.type == "cuda"
+        *inputs, targets = (part.to(self._device, non_blocking=cuda) for part in (*inputs, targets))
+        return tuple(inputs), targets
+
     def _advance(self) -> None:
-        """Make the next step; its record is then in ``_record``."""
-        full = None
+        """Make a step, without a compiler that fails; or say in a sentence that memory is full."""
         try:
-            self._make_step()
+            self.make_step()
+            self._untried = False
+            return
         except torch.OutOfMemoryError as error:
             full = str(error).partition(". ")[2].partition(". ")[0] or str(error)  # its numbers
+        except Exception as error:  # a compiler's failures have many types
+            if not self._untried:
+                raise
+            self._forward, self._untried = self.model, False
+            reason = f"{type(error).__name__}: {error}".splitlines()[0][:160]
+            words = f"The model runs without torch.compile, which failed ({reason})."
+            warnings.warn(words, stacklevel=2)
+            return self._advance()
         # Raised out here, where the failed pass's tensors are free again.
-        if full is not None:
-            self._pass.model.zero_grad(set_to_none=True)
-            raise RuntimeError(
-                f"A step does not fit into the memory of {describe(self._pass.device)} ({full}): "
-                "lower batch_size and raise accumulate by the same factor, or lower the length of "
-                "the texts or the size of the model."
-            )
+        self.model.zero_grad(set_to_none=True)
+        raise RuntimeError(
+            f"A step does not fit into the memory of {describe(self._device)} ({full}): "
+            "lower batch_size and raise accumulate by the same factor, or lower the length of "
+            "the texts or the size of the model."
+        )
 
-    def _make_step(self) -> None:
-        began, step = time.perf_counter(), self.step + 1
-        factor = rate(step, **self._schedule)
-        for group, most in zip(self._groups, self._highest, strict=True):
-            group["lr"] = most * factor
-        while len(self._pending) < self.accumulate:
-            with uninterrupted():  # a generator does not survive an exception
-                batch = self._draw(self.step * self.accumulate + len(self._pending))
-                self._pending += [] if batch is None else [batch]
-            if batch is None:
-                raise ValueError(
-                    f"The batches ran out after {self.step} of {self.steps} steps: give more."
-                )
-        if self._random is None:
-            self._random = random_states(self._pass.device)
-        else:  # of an attempt that did not come to its end, or of a saved run
-            set_random_states(self._random, self._pass.device)
-        amount = self._pass.gradients(self._pending)
-        if not math.isfinite(amount):
-            if step == 1:  # no rate is to blame before the first update
-                raise ValueError(
-                    f"The loss of the first batch is {amount}, before any training: look for what "
-                    "is no number in the model's weights, the batch and the loss."
-                )
+    def _check_finite(self, loss: float, step: int) -> None:
+        if math.isfinite(loss):
+            return
+        if step == 1:  # no rate is to blame before the first update
             raise ValueError(
-                f"The loss at step {step} is {amount}: training diverged. Lower the learning "
-                f"rate (it is {self._highest[0]}) or give it a warm-up."
+                f"The loss of the first batch is {loss}, before any training: look for what "
+                "is no number in the model's weights, the batch and the loss."
             )
-        with uninterrupted():
-            self._pass.update(self.optimizers, self.clip)
-            self.tokens += self._pass.processes * sum(t.numel() for _, t in self._pending)
-            self.seconds += time.perf_counter() - began
-            self.step, self._pending, self._random = step, [], None
-            highest = self._highest[0] * factor
-            self._record = Record(step, amount, self.tokens, self.seconds, highest)
+        raise ValueError(
+            f"The loss at step {step} is {loss}: training diverged. Lower the learning "
+            f"rate (it is {self._highest[0]}) or give it a warm-up."
+        )
 
 
 def _drawing(batches: Iterable[Batch] | NumberedBatches) -> Callable[[int], Batch | None]:
@@ -309,3 +343,24 @@ def _adamw(model: nn.Module, learning_rate: float, weight_decay: float) -> torch
         {"params": vectors, "weight_decay": 0.0},
     ]
     return torch.optim.AdamW([g for g in groups if g["params"]], lr=learning_rate)
+
+
+def _dtype_of_products(precision: str | None, device: torch.device) -> torch.dtype | None:
+    """That of mixed precision; None for float32."""
+    precision = mixed_precision(device) if precision == "auto" else precision
+    if precision not in (None, "float32", "bfloat16", "float16"):
+        raise ValueError(
+            f"precision is {precision!r}; expected 'float32', 'bfloat16', 'float16' or 'auto'."
+        )
+    return None if precision in (None, "float32") else getattr(torch, precision)
+
+
+def _in_float32(output: Any) -> Any:
+    if isinstance(output, tuple):
+        return tuple(map(_in_float32, output))
+    half = isinstance(output, Tensor) and output.dtype in (torch.bfloat16, torch.float16)
+    return output.float() if half else output
+
+
+def _dense(model: nn.Module) -> list[nn.Parameter]:
+    return [p for p in model.parameters() if p.grad is None or not p.grad.is_sparse]

@@ -89,23 +89,6 @@ def test_the_windows_of_another_pass_begin_elsewhere():
     assert {int(begin[0]) for begin in begins} == set(range(10))
 
 
-@pytest.mark.parametrize("world", [1, 2, 3, 6])
-def test_shares_together_are_the_whole_batch(world):
-    whole = TextWindows(torch.arange(150), 6, 5, seed=2)
-    shares = [whole.share(rank, world) for rank in range(world)]
-    for number in (0, 3, 4, 17):
-        parts = [share.batch(number) for share in shares]
-        for together, expected in zip(map(torch.cat, zip(*parts)), whole.batch(number)):
-            assert torch.equal(together, expected)
-    assert len(whole.rows) == 6
-
-
-def test_a_share_can_be_shared():
-    whole = TextWindows(torch.arange(150), 8, 5)
-    part = whole.share(1, 2).share(0, 2)
-    assert torch.equal(part.batch(3)[0], whole.batch(3)[0][4:6])
-
-
 def test_the_shortest_text_gives_one_batch_whatever_the_offset():
     for seed in range(20):
         batches = TextWindows(torch.arange(30), 2, 10, seed)
@@ -121,8 +104,6 @@ def test_the_shortest_text_gives_one_batch_whatever_the_offset():
         (lambda: TextWindows(torch.arange(50), 0, 10), "batch_size is 0"),
         (lambda: TextWindows(torch.arange(50), 2, 0), "length 0"),
         (lambda: TextWindows(torch.arange(50), 2, 10).batch(-1), "number -1"),
-        (lambda: TextWindows(torch.arange(50), 3, 10).share(0, 2), "3 windows cannot be split"),
-        (lambda: TextWindows(torch.arange(50), 2, 10).share(2, 2), "it is 0 to 1"),
     ],
 )
 def test_what_cannot_be_dealt_out_is_said(ask, message):

@@ -1,22 +1,18 @@
-"""Accumulation, precision, compilation and several processes leave the gradient what it is."""
+"""Accumulation, precision and compilation leave the gradient what it is."""
 
 from __future__ import annotations
 
 import copy
 import math
-import os
-import subprocess
-import sys
 import warnings
 from functools import partial
 from itertools import repeat
-from pathlib import Path
 
 import pytest
 import torch
 from torch import nn
 
-from helpers.learning import gradients
+from helpers.learning import training as trainer
 from helpers.learning.training import Training
 
 CPU = torch.device("cpu")
@@ -119,7 +115,7 @@ def test_the_precision_is_that_of_the_products_alone(precision, dtype):
 
 def test_automatic_precision_asks_the_device(monkeypatch):
     for precision, dtype in (("bfloat16", torch.bfloat16), ("float32", torch.float32)):
-        monkeypatch.setattr(gradients, "mixed_precision", lambda device, p=precision: p)
+        monkeypatch.setattr(trainer, "mixed_precision", lambda device, p=precision: p)
         model = Watching(network())
         list(Training(model, some_batches(1), 1, precision="auto"))
         assert model.seen == {dtype}
@@ -149,7 +145,7 @@ def test_overflowing_gradients_are_skipped_and_the_scale_is_lowered():
 def test_outputs_of_several_parts_are_given_in_float32():
     parts = (torch.ones(1, dtype=torch.bfloat16), (torch.ones(1, dtype=torch.half), torch.ones(1)))
     ids = torch.ones(1, dtype=torch.long)
-    first, (second, third), same, other = gradients._in_float32((*parts, ids, "x"))
+    first, (second, third), same, other = trainer._in_float32((*parts, ids, "x"))
     assert {first.dtype, second.dtype, third.dtype} == {torch.float32}
     assert same is ids
     assert other == "x"
@@ -162,7 +158,7 @@ def test_an_unknown_precision():
 
 def test_a_compiled_model_keeps_its_names_and_its_numbers(monkeypatch):
     """Through the whole of torch.compile but the code generator, which takes long."""
-    monkeypatch.setattr(gradients, "can_compile", lambda device: True)
+    monkeypatch.setattr(trainer, "can_compile", lambda device: True)
     counted = []
 
     def backend(graph, example_inputs):
@@ -186,7 +182,7 @@ def test_a_compiled_model_keeps_its_names_and_its_numbers(monkeypatch):
 
 
 def test_a_failing_compiler_is_gone_without(monkeypatch):
-    monkeypatch.setattr(gradients, "can_compile", lambda device: True)
+    monkeypatch.setattr(trainer, "can_compile", lambda device: True)
 
     def backend(graph, example_inputs):
         torch.rand(3)
@@ -207,7 +203,7 @@ def test_a_failing_compiler_is_gone_without(monkeypatch):
 
 
 def test_an_error_of_the_model_is_not_hidden_by_the_compiler(monkeypatch):
-    monkeypatch.setattr(gradients, "can_compile", lambda device: True)
+    monkeypatch.setattr(trainer, "can_compile", lambda device: True)
     monkeypatch.setattr(torch, "compile", lambda model: model)
 
     class Broken(nn.Linear):
@@ -223,58 +219,6 @@ def test_an_error_of_the_model_is_not_hidden_by_the_compiler(monkeypatch):
 
 @pytest.mark.parametrize(("asked", "able"), [(False, True), (True, False), (False, False)])
 def test_nothing_is_compiled_unasked_or_in_vain(monkeypatch, asked, able):
-    monkeypatch.setattr(gradients, "can_compile", lambda device: able)
+    monkeypatch.setattr(trainer, "can_compile", lambda device: able)
     monkeypatch.setattr(torch, "compile", lambda model: pytest.fail("compiled"))
     assert len(list(Training(network(), some_batches(1), 1, compiled=asked))) == 1
-
-
-PROCESS = """
-import sys
-import torch
-import torch.distributed as dist
-from torch.nn.parallel import DistributedDataParallel
-sys.path[:0] = sys.argv[3:]
-from test_gradients import network, some_batches
-from helpers.learning.training import Training
-
-rank, folder = int(sys.argv[1]), sys.argv[2]
-torch.set_num_threads(1)
-dist.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=2)
-model = network()
-wrapped = DistributedDataParallel(model)
-exchanges = []
-def count(state, bucket):
-    exchanges.append(1)
-    future = dist.all_reduce(bucket.buffer() / 2, async_op=True).get_future()
-    return future.then(lambda done: done.value()[0])
-wrapped.register_comm_hook(None, count)
-share = [(x[rank : rank + 1], y[rank : rank + 1]) for x, y in some_batches(8)]
-sgd = torch.optim.SGD(model.parameters(), 0.5)
-training = Training(wrapped, share, 4, optimizers=[sgd], clip=0.3, accumulate=2)
-records = [(r.loss, r.tokens) for r in training]
-assert training.model is model
-torch.save([records, list(model.state_dict().values()), len(exchanges)], f"{folder}/{rank}.pt")
-dist.destroy_process_group()
-"""
-
-
-def test_two_processes_compute_what_one_does(tmp_path):
-    here = Path(__file__).resolve()
-    arguments = [str(tmp_path), str(here.parent), str(here.parents[2])]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", PROCESS]
-    both = [subprocess.Popen([*command, str(rank), *arguments], env=environment) for rank in (0, 1)]
-    try:
-        assert [process.wait(timeout=120) for process in both] == [0, 0]
-    finally:
-        for process in both:
-            process.kill()
-    expected, wanted = run(network(), some_batches(8), 4, accumulate=2)
-    for rank in (0, 1):
-        records, weights, exchanges = torch.load(tmp_path / f"{rank}.pt", weights_only=True)
-        assert [tokens for _, tokens in records] == [r.tokens for r in expected]
-        losses = [loss for loss, _ in records]
-        assert losses == pytest.approx([r.loss for r in expected], rel=1e-5)
-        for a, b in zip(weights, wanted):
-            torch.testing.assert_close(a, b.detach())
-        assert exchanges == 4  # one bucket a step, although a step has two batches

@@ -12,11 +12,11 @@ import torch
 from torch import nn
 
 from helpers.data import batching
-from helpers.learning import gradients, interruption, training
+from helpers.learning import interruption, training
 from helpers.learning.interruption import random_states, set_random_states, uninterrupted
 from helpers.learning.training import Training
 
-WATCHED = {module.__file__ for module in (training, gradients, interruption)}
+WATCHED = {module.__file__ for module in (training, interruption)}
 WATCHED |= {batching.__file__, sys.modules["torch.optim.sgd"].__file__}
 
 
