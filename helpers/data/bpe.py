@@ -16,7 +16,6 @@ section 2.2, for the bytes and the pre-tokens.
 from __future__ import annotations
 
 import heapq
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -42,7 +41,6 @@ _IDS = bytes(_BYTES.index(byte) for byte in range(256))  # for bytes.translate
 
 _NO_MERGE = 1 << 62  # larger than any id
 _EDGE = -1  # stands between words in a linked list, and in the place of a token that is gone
-_LONG = 128  # bytes from which on a pre-token is merged by a heap, and not cached
 _CACHED = 1 << 16  # pre-tokens
 
 
@@ -186,59 +184,24 @@ class BPETokenizer:
 
     def save(self, path: str | Path) -> None:
         """Write the pattern, the special tokens and, in GPT-2's notation, the merges as JSON."""
-        signs = [_signs(token) for token in self._tokens]
-        merges = [f"{signs[a]} {signs[b]}" for a, b in self.merges]
+        written = [signs(token) for token in self._tokens]
+        merges = [f"{written[a]} {written[b]}" for a, b in self.merges]
         content = {"pattern": self.pattern, "special_tokens": self.special_tokens, "merges": merges}
         write_saved(path, {"type": "byte pairs", **content})
 
     @classmethod
     def load(cls, path: str | Path) -> BPETokenizer:
         """Read what ``save`` wrote."""
-        merges = _parsed(read_saved(path, "byte pairs", "merges", list), path)
+        merges = parsed_merges(read_saved(path, "byte pairs", "merges", list), path)
         special_tokens = read_saved(path, "byte pairs", "special_tokens", list)
         return cls(merges, special_tokens, read_saved(path, "byte pairs", "pattern", str))
 
-    @classmethod
-    def from_gpt2_files(
-        cls, merges_file: str | Path, vocab_file: str | Path | None = None
-    ) -> BPETokenizer:
-        """A tokenizer in the form in which GPT-2's is published, with its ids.
-
-        Args:
-            merges_file: ``merges.txt``, also named ``vocab.bpe``: a pair of tokens on each line.
-            vocab_file: ``vocab.json``, also named ``encoder.json``: the id of each token. It says
-                what the special tokens are, and must agree with the merges; without it there is
-                one special token, ``<|endoftext|>``.
-
-        Raises:
-            TokenizerError: a file cannot be read or has another form; the two do not agree.
-        """
-        text = re.sub(r"\A#version: .*\n", "", _text_of(merges_file))
-        if not text.strip():
-            raise TokenizerError(f"{merges_file} holds no merges: give GPT-2's merges.txt.")
-        merges = _parsed(filter(None, text.split("\n")), merges_file)
-        tokenizer = cls(merges, [END_OF_TEXT])
-        if vocab_file is None:
-            return tokenizer
-        expected = {_signs(token): i for i, token in enumerate(tokenizer._tokens[:-1])}
-        try:
-            ids = json.loads(_text_of(vocab_file))
-            special = sorted(ids.keys() - expected.keys(), key=ids.__getitem__)
-            expected |= {token: len(expected) + i for i, token in enumerate(special)}
-        except (ValueError, TypeError, AttributeError):
-            ids = None
-        if ids != expected:
-            raise TokenizerError(
-                f"{vocab_file} does not list the bytes, the merges of {merges_file} and the "
-                "special tokens in this order: give both files of one tokenizer in GPT-2's form."
-            )
-        return cls(merges, special)
-
     def _merge(self, word: str) -> list[int]:
-        """The ids of a pre-token: of all pairs in it, the one that was learned first is merged."""
+        """The ids of a pre-token: of all pairs in it, the one that was learned first is merged.
+
+        It takes time with the square of the pre-token's length, and those of a text are short.
+        """
         ids = list(word.encode().translate(_IDS))
-        if len(ids) >= _LONG:
-            return self._merge_long(ids)
         joined = self._joined.get
         # What each two neighbours would make. The smallest id is that of the first merge learned.
         made = [joined(pair, _NO_MERGE) for pair in pairwise(ids)]
@@ -252,27 +215,6 @@ class BPETokenizer:
                 made[i] = joined((new, ids[i + 1]), _NO_MERGE)
         return ids
 
-    def _merge_long(self, ids: list[int]) -> list[int]:
-        """The same by a heap over a linked list: n log n steps for n bytes, not n squared."""
-        joined = self._joined
-        ids = [*ids, _EDGE]
-        before, after = [*range(-1, len(ids) - 1)], [*range(1, len(ids) + 1)]
-        pairs = enumerate(pairwise(ids))
-        heap = [(joined[pair], i) for i, pair in pairs if pair in joined]
-        heapq.heapify(heap)
-        while heap:
-            new, i = heapq.heappop(heap)
-            j = after[i]
-            if (ids[i], ids[j]) != self.merges[new - 256]:
-                continue  # another merge took one of the two
-            left, right = before[i], after[j]
-            ids[i], ids[j] = new, _EDGE
-            after[i], before[right] = right, i
-            for k, pair in (left, (ids[left], new)), (i, (new, ids[right])):
-                if pair in joined:
-                    heapq.heappush(heap, (joined[pair], k))
-        return [i for i in ids if i != _EDGE]
-
 
 class _Cache(dict):
     """The ids of pre-tokens, found when first asked for; emptied when full."""
@@ -282,11 +224,9 @@ class _Cache(dict):
         self._tokenizer = tokenizer
 
     def __missing__(self, word: str) -> list[int]:
-        ids = self._tokenizer._merge(word)
-        if len(word) < _LONG:
-            if len(self) >= _CACHED:
-                self.clear()
-            self[word] = ids
+        if len(self) >= _CACHED:
+            self.clear()
+        ids = self[word] = self._tokenizer._merge(word)
         return ids
 
 
@@ -368,12 +308,13 @@ def _pre_tokens(pattern: regex.Pattern[str], text: str) -> list[str]:
 
 def _pattern_of(special_tokens: Sequence[str]) -> re.Pattern[str] | None:
     """Splits a text at special tokens, of two that begin at one place at the longer."""
-    if isinstance(special_tokens, str):
-        raise TokenizerError(f"special_tokens is the string {special_tokens!r}: give a list.")
-    if not all(isinstance(token, str) and token for token in special_tokens):
-        raise TokenizerError(f"A special token is no string, or empty: {special_tokens}.")
-    if len(set(special_tokens)) < len(special_tokens):
-        raise TokenizerError(f"A special token stands twice: {special_tokens}.")
+    strings = all(isinstance(token, str) and token for token in special_tokens)
+    alike = strings and len(set(special_tokens)) < len(special_tokens)
+    if isinstance(special_tokens, str) or alike or not strings:
+        raise TokenizerError(
+            f"special_tokens is {special_tokens!r}; expected a list of strings, none of them empty "
+            "and none twice."
+        )
     for token in special_tokens:
         _check_encodable(token)
     longest_first = sorted(special_tokens, key=len, reverse=True)
@@ -390,11 +331,12 @@ def _check_encodable(text: str) -> None:
         ) from None
 
 
-def _signs(token: bytes) -> str:
+def signs(token: bytes) -> str:
+    """The bytes of a token in the notation of GPT-2's files."""
     return "".join([_SIGN_OF[byte] for byte in token])
 
 
-def _parsed(lines: Iterable[str], path: str | Path) -> list[tuple[int, int]]:
+def parsed_merges(lines: Iterable[str], path: str | Path) -> list[tuple[int, int]]:
     """Merges as pairs of ids, from lines in GPT-2's notation."""
     ids = {sign: i for i, sign in enumerate(_SIGNS)}
     merges = []
@@ -408,12 +350,3 @@ def _parsed(lines: Iterable[str], path: str | Path) -> list[tuple[int, int]]:
             ) from None
         ids[a + b] = 256 + i
     return merges
-
-
-def _text_of(path: str | Path) -> str:
-    try:
-        return Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise TokenizerError(f"Cannot read {path}: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise TokenizerError(f"{path} is not a text in UTF-8.") from None

@@ -1,4 +1,4 @@
-"""Where GPT-2's published files are: on this machine, or fetched from their public home.
+"""GPT-2's published files: on this machine, or fetched from their public home; its tokenizer.
 
 Nothing is fetched unless it is asked for. What is fetched has a known SHA-256, that of one revision
 of openai-community/gpt2 (GPT-2 small, 124 million parameters) on the Hugging Face hub.
@@ -6,11 +6,14 @@ of openai-community/gpt2 (GPT-2 small, 124 million parameters) on the Hugging Fa
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from pathlib import Path
 
+from helpers.data.bpe import BPETokenizer, parsed_merges, signs
 from helpers.data.corpora import CACHE_VARIABLE
+from helpers.data.tokenizers import TokenizerError
 
 FILES_VARIABLE = "COURSE_GPT2_FILES"
 REVISION = "607a30d783dfa663caf39e06633721c8d4cfcd7e"
@@ -85,3 +88,35 @@ def fetch_gpt2() -> Path:
     finally:
         logger.setLevel(level)
     return folder
+
+
+def gpt2_tokenizer(merges_file: str | Path, vocab_file: str | Path) -> BPETokenizer:
+    """A tokenizer in the form in which GPT-2's is published, with its ids.
+
+    Args:
+        merges_file: ``merges.txt``: a pair of tokens on each line.
+        vocab_file: ``vocab.json``: the id of each token. What no merge makes is a special token.
+
+    Raises:
+        TokenizerError: a file cannot be read or has another form; the two do not agree.
+    """
+    try:
+        lines, vocab = (Path(f).read_text("utf-8-sig") for f in (merges_file, vocab_file))
+        ids = json.loads(vocab)
+        first, *merges = lines.rstrip("\n").split("\n")
+        merges = merges if first.startswith("#version: ") else [first, *merges]
+        plain = BPETokenizer(parsed_merges(merges, merges_file))
+        expected = [signs(plain.token_bytes(i)) for i in range(plain.vocab_size)]
+        special = sorted(ids.keys() - set(expected), key=ids.__getitem__)
+    except OSError as error:
+        raise TokenizerError(f"Cannot read {error.filename}: {error.strerror}.") from None
+    except (AttributeError, TypeError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise TokenizerError(
+            f"{merges_file} and {vocab_file} do not have the form of GPT-2's files: {error}."
+        ) from None
+    if ids != {token: i for i, token in enumerate([*expected, *special])}:
+        raise TokenizerError(
+            f"{vocab_file} does not list the bytes, the merges of {merges_file} and the special "
+            "tokens in this order: give both files of one tokenizer."
+        )
+    return BPETokenizer(plain.merges, special)

