@@ -106,7 +106,6 @@ def _choice(table: Any) -> ChoiceQuiz:
         [option["text"] for option in options],
         right,
         {option["text"]: option["reason"] for option in options if "reason" in option},
-        several=len(right) > 1,
     )
 
 

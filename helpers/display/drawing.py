@@ -375,11 +375,7 @@ class Drawing:
 
     def frame(self, names: str, label: str = "", *, colour: str = GREY, pad: float = 0.2) -> None:
         """A dashed frame around some nodes ("a b c"), with words at its upper left corner."""
-        nodes = self._some(names)
-        left = min(n.x - n.width / 2 for n in nodes) - pad
-        right = max(n.x + n.width / 2 for n in nodes) + pad
-        low = min(n.y - n.height / 2 for n in nodes) - pad
-        high = max(n.y + n.height / 2 for n in nodes) + pad
+        left, low, right, high = self._around(names, pad)
         look = {"fc": LIGHTEST, "ec": colour, "lw": 1.4, "ls": (0, (5, 3)), "zorder": 0.5}
         self.ax.add_patch(
             _rounded((left + right) / 2, (low + high) / 2, right - left, high - low, **look)
@@ -391,14 +387,9 @@ class Drawing:
 
     def brace(self, names: str, label: str, *, above: bool = False, colour: str = GREY) -> None:
         """A bracket below (or above) some nodes, with words in its middle."""
-        nodes = self._some(names)
-        left = min(n.x - n.width / 2 for n in nodes) + 0.04
-        right = max(n.x + n.width / 2 for n in nodes) - 0.04
-        edge, sign = (
-            (max(n.y + n.height / 2 for n in nodes), 1)
-            if above
-            else (min(n.y - n.height / 2 for n in nodes), -1)
-        )
+        left, low, right, high = self._around(names)
+        left, right = left + 0.04, right - 0.04
+        edge, sign = (high, 1) if above else (low, -1)
         y, tip = edge + sign * 0.1, edge + sign * 0.22
         look = {"color": colour, "lw": 1.8, "marker": "", "linestyle": "-", "zorder": 3}
         self.ax.plot([left, left, right, right], [y, tip, tip, y], **look)
@@ -469,10 +460,17 @@ class Drawing:
             )
         return self.nodes[name]
 
-    def _some(self, names: str) -> list[Node]:
+    def _around(self, names: str, pad: float = 0.0) -> tuple[float, float, float, float]:
+        """Left, low, right and high of what surrounds some nodes ("a b c")."""
         if not names.split():
             raise ValueError("Name at least one node, such as 'a b c'.")
-        return [self._node(name) for name in names.split()]
+        nodes = [self._node(name) for name in names.split()]
+        return (
+            min(n.x - n.width / 2 for n in nodes) - pad,
+            min(n.y - n.height / 2 for n in nodes) - pad,
+            max(n.x + n.width / 2 for n in nodes) + pad,
+            max(n.y + n.height / 2 for n in nodes) + pad,
+        )
 
     def _label(self, p: Point, q: Point, words: str, bend: float, at: float) -> None:
         (x0, y0), (x1, y1) = p, q
@@ -537,13 +535,8 @@ def words_width(text: str, size: float = FONT) -> float:
     """How wide words are in inches; formulas in dollars are measured as they are drawn."""
     if not text.strip():
         return 0.1
-    return (
-        max(
-            TextPath((0, 0), line or " ", size=size).get_extents().width
-            for line in text.split("\n")
-        )
-        / 72
-    )
+    lines = [TextPath((0, 0), line or " ", size=size) for line in text.split("\n")]
+    return max(line.get_extents().width for line in lines) / 72
 
 
 def _pale(colour: str) -> tuple[float, ...]:

@@ -53,7 +53,8 @@ def slider(
         )
     whole = all(isinstance(number, int) for number in (value, minimum, maximum, step))
     kind = ipywidgets.IntSlider if whole else ipywidgets.FloatSlider
-    return kind(value=value, min=minimum, max=maximum, step=step, **_look(label))
+    look = {**_look(label), "continuous_update": False}
+    return kind(value=value, min=minimum, max=maximum, step=step, **look)
 
 
 def choice(options: Sequence[Any], value: Any = None, label: str = "") -> ipywidgets.Dropdown:
@@ -69,14 +70,13 @@ def choice(options: Sequence[Any], value: Any = None, label: str = "") -> ipywid
     value = values[0] if value is None else value
     if value not in values:
         raise ValueError(f"{value!r} is none of the options {values}.")
-    look = _look(label)
-    del look["continuous_update"]
-    return ipywidgets.Dropdown(options=options, value=value, **look)
+    return ipywidgets.Dropdown(options=options, value=value, **_look(label))
 
 
 def text_box(value: str = "", label: str = "") -> ipywidgets.Text:
     """A line of text; it reports when Enter is pressed or the line is left."""
-    return ipywidgets.Text(value=value, placeholder="type, then press Enter", **_look(label))
+    look = {**_look(label), "continuous_update": False}
+    return ipywidgets.Text(value=value, placeholder="type, then press Enter", **look)
 
 
 def explore(
@@ -219,17 +219,9 @@ def show_widget(
     publish(bundle)
 
 
-_STYLE = {"description_width": "9em"}
-
-
 def _look(label: str) -> dict[str, Any]:
     layout = ipywidgets.Layout(width="430px", max_width="98%")
-    return {
-        "description": label,
-        "style": _STYLE,
-        "layout": layout,
-        "continuous_update": False,
-    }
+    return {"description": label, "style": {"description_width": "9em"}, "layout": layout}
 
 
 def _as_text(content: Any) -> Any:
@@ -237,8 +229,6 @@ def _as_text(content: Any) -> Any:
 
 
 def _option_values(options: Any) -> list[Any]:
-    if isinstance(options, Mapping):
-        return list(options.values())
     options = list(options)
     if all(isinstance(option, (tuple, list)) and len(option) == 2 for option in options):
         return [value for _, value in options]
@@ -248,15 +238,9 @@ def _option_values(options: Any) -> list[Any]:
 def _ends(control: ipywidgets.Widget) -> list[Any]:
     """The values at the ends of a control's range, the first and the last at opposite ends."""
     if hasattr(control, "options"):
-        values = _option_values(control.options)
-        return [(), tuple(values)] if isinstance(control.value, tuple) else values
+        return _option_values(control.options)
     if hasattr(control, "min") and hasattr(control, "max"):
-        low, high = control.min, control.max
-        if hasattr(control, "base"):  # FloatLogSlider counts in exponents
-            low, high = control.base**low, control.base**high
-        if isinstance(control.value, tuple):
-            return [(low, low), (low, high), (high, high)]
-        return [low, high]
+        return [control.min, control.max]
     if isinstance(control.value, bool):
         return [False, True]
     if isinstance(control.value, str):

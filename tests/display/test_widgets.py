@@ -84,18 +84,6 @@ def test_extreme_values_of_one_control_and_of_many_options():
     assert widgets.extreme_values({"n": widgets.slider(3, 1, 6)}) == [{"n": 1}, {"n": 6}]
 
 
-def test_extreme_values_of_other_controls():
-    def ends(control):
-        return [setting["c"] for setting in widgets.extreme_values({"c": control})]
-
-    assert ends(ipywidgets.FloatLogSlider(value=1, base=10, min=-2, max=3)) == [0.01, 1000]
-    ranges = ends(ipywidgets.IntRangeSlider(value=(2, 3), min=1, max=5))
-    assert ranges == [(1, 1), (1, 5), (5, 5)]
-    assert ends(ipywidgets.SelectMultiple(options=["a", "b"])) == [(), ("a", "b")]
-    assert ends(ipywidgets.Dropdown(options={"one": 1, "two": 2})) == [1, 2]
-    assert ends(ipywidgets.ColorPicker(value="red")) == ["", "red"]
-
-
 def test_explore_calls_now_and_at_each_change(published):
     seen = []
     n = widgets.slider(3, 1, 6)
