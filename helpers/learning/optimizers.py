@@ -43,11 +43,11 @@ def newton_schulz(matrices: Tensor, steps: int = 5) -> Tensor:
 class Muon(torch.optim.Optimizer):
     """Momentum whose update is orthogonalised: every direction of a matrix learns at one speed.
 
-        m <- mu m + (1 - mu) g,   u = mu m + (1 - mu) g  (Nesterov) or m
-        W <- (1 - rate lambda) W - rate s newton_schulz(u)
+        m <- mu m + (1 - mu) g,   u = mu m + (1 - mu) g  (Nesterov)
+        W <- (1 - rate lambda) W - rate sqrt(max(1, R / C)) newton_schulz(u)    for W of (R, C)
 
-    The same as ``torch.optim.Muon`` (PyTorch 2.9 and later), with its arguments and defaults, but
-    matrices of one shape, or of its transpose, are orthogonalised together. For the matrices of
+    The same as ``torch.optim.Muon`` (PyTorch 2.9 and later) with its defaults, but matrices of one
+    shape, or of its transpose, are orthogonalised together. For the matrices of
     hidden layers; embeddings, outputs and vectors are AdamW's (``gpt_optimizers``).
 
     Args:
@@ -55,10 +55,6 @@ class Muon(torch.optim.Optimizer):
         lr: the rate.
         weight_decay: lambda, decoupled from the gradient (Loshchilov and Hutter 2019).
         momentum: mu.
-        nesterov: with u as above, else u = m.
-        adjust_lr_fn: the factor s for a matrix of R rows and C columns. "original" (also None):
-            sqrt(max(1, R / C)). "match_rms_adamw": 0.2 sqrt(max(R, C)), with which Muon takes the
-            rates that suit AdamW (Liu et al. 2025, "Muon is scalable for LLM training").
         precision: of Newton-Schulz, "bfloat16" or "float32"; None for what the device gains by.
 
     Raises:
@@ -73,8 +69,6 @@ class Muon(torch.optim.Optimizer):
         lr: float = 1e-3,
         weight_decay: float = 0.1,
         momentum: float = 0.95,
-        nesterov: bool = True,
-        adjust_lr_fn: str | None = None,
         precision: str | None = None,
     ) -> None:
         if lr < 0 or weight_decay < 0 or not 0 <= momentum < 1:
@@ -82,15 +76,10 @@ class Muon(torch.optim.Optimizer):
                 "Muon needs lr >= 0, weight_decay >= 0 and 0 <= momentum < 1: got "
                 f"lr {lr}, weight_decay {weight_decay}, momentum {momentum}."
             )
-        if adjust_lr_fn not in (None, "original", "match_rms_adamw"):
-            raise ValueError(
-                f"adjust_lr_fn is {adjust_lr_fn!r}; expected 'original' or 'match_rms_adamw'."
-            )
         if precision not in (None, "bfloat16", "float32"):
             raise ValueError(f"precision is {precision!r}; expected 'bfloat16' or 'float32'.")
         self.precision = precision
-        settings = {"lr": lr, "weight_decay": weight_decay, "momentum": momentum}
-        super().__init__(params, {**settings, "nesterov": nesterov, "adjust_lr_fn": adjust_lr_fn})
+        super().__init__(params, {"lr": lr, "weight_decay": weight_decay, "momentum": momentum})
         shapes = [tuple(p.shape) for group in self.param_groups for p in group["params"]]
         wrong = [shape for shape in shapes if len(shape) != 2]
         if wrong:
@@ -123,7 +112,7 @@ class Muon(torch.optim.Optimizer):
                 self.state[p]["momentum_buffer"] = torch.zeros_like(p)
         momenta = [self.state[p]["momentum_buffer"] for p in matrices]
         torch._foreach_lerp_(momenta, gradients, 1 - mu)
-        updates = torch._foreach_lerp(gradients, momenta, mu) if group["nesterov"] else momenta
+        updates = torch._foreach_lerp(gradients, momenta, mu)
         precision = self.precision or mixed_precision(matrices[0].device, "products")
         dtype = torch.bfloat16 if precision == "bfloat16" else torch.float32
         tall = [p.shape[0] > p.shape[1] for p in matrices]
@@ -131,14 +120,8 @@ class Muon(torch.optim.Optimizer):
         wide = newton_schulz(wide.to(dtype))  # (N, R, C), R <= C
         torch._foreach_mul_(matrices, 1 - group["lr"] * group["weight_decay"])
         for p, update, t in zip(matrices, wide, tall, strict=True):
-            factor = group["lr"] * _scale(p.shape[0], p.shape[1], group["adjust_lr_fn"])
+            factor = group["lr"] * math.sqrt(max(1, p.shape[0] / p.shape[1]))
             p.add_(update.mT if t else update, alpha=-factor)
-
-
-def _scale(rows: int, columns: int, adjust_lr_fn: str | None) -> float:
-    if adjust_lr_fn == "match_rms_adamw":
-        return 0.2 * math.sqrt(max(rows, columns))
-    return math.sqrt(max(1, rows / columns))
 
 
 def gpt_optimizers(
