@@ -177,7 +177,7 @@ class Training:
         self._autocast = torch.autocast(self._device.type, dtype) if dtype else nullcontext()
         self._scaler = torch.amp.GradScaler(self._device.type, enabled=dtype == torch.float16)
         self._untried = compiled and can_compile(self._device)
-        self._forward = torch.compile(model) if self._untried else model
+        self._forward: Callable[..., Any] = model
         self.step, self.tokens, self.seconds = 0, 0, 0.0
         # Of a step that is not finished; and the record of one that is, until it is handed out.
         self._batches: list[Batch] = []
@@ -292,6 +292,8 @@ class Training:
     def _advance(self) -> None:
         """Make a step, without a compiler that fails; or say in a sentence that memory is full."""
         try:
+            if self._untried:
+                self._forward = torch.compile(self.model)
             self.make_step()
             self._untried = False
             return
