@@ -1,16 +1,10 @@
 """What notebook 08 says over several seeds: what makes attention align, what one vector holds.
 
-    python -m benchmarks.attention_study attention 0    one kind of attention
-    python -m benchmarks.attention_study bottleneck 64  no attention, one size of the network
-    python -m benchmarks.attention_study all            whatever is missing
+    python -m benchmarks.attention_study [attention bottleneck]
 
-French to English on the phrase grammar of notebook 08, on one thread. A training takes 5 to 40
-seconds. Each adds a row to benchmarks/results/attention_study.json, which the notebook shows; rows
-that are there are not computed again. Learning rates are chosen on a seed of their own, by the loss
-on validation sentences; where the best lies at the edge of those tried, one beyond it is tried. The
-loss on that one seed hardly tells two rates apart, but the alignment does. What is compared is thus
-trained with equal rates: the eight of the ablation and the tests of its explanation with 0.02,
-those that feed the context into the recurrence with 0.01 as well.
+French to English on the phrase grammar of notebook 08, on one thread. Learning rates are chosen on
+a seed of their own, by the loss on validation sentences, which hardly tells two rates apart there;
+but the alignment does. What is compared is thus trained with equal rates.
 
 A kind of attention is a choice of four things:
 
@@ -27,8 +21,8 @@ and everything else grow together.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from typing import NamedTuple
 
 import torch
@@ -46,17 +40,15 @@ SETTINGS |= {"validation": 500, "tested": 1000, "longer": 400}
 TUNING_SEED = 1000
 # The kinds of attention, and the networks without attention.
 HIDDEN, STEPS, RATES, SEEDS = 64, 500, (1e-2, 2e-2, 4e-2), 3
-SIZES, SIZE_STEPS, SIZE_RATES, SIZE_SEEDS = (32, 64, 128), 800, (5e-3, 1e-2, 2e-2), 3
+SIZES, SIZE_STEPS, SIZE_RATES = (32, 64, 128), 800, (5e-3, 1e-2, 2e-2)
 LONGER_STEPS = 2400
-STUDY = Study(
-    __file__,
-    lambda: {
-        "torch": torch.__version__,
-        "machine": machine(),
-        "settings": SETTINGS | {"rates": [RATES, SIZE_RATES]},
-    },
-    separators=(",", ":"),
-)
+
+
+def about() -> dict:
+    return {"machine": machine(), "settings": SETTINGS}
+
+
+STUDY = Study(__file__, about, unsaid=["by length"], separators=(",", ":"))
 
 
 class Kind(NamedTuple):
@@ -168,7 +160,10 @@ class Translator(nn.Module):
         weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
         return weights @ h, weights
 
-    def forward(self, source: Tensor, target_in: Tensor) -> tuple[Tensor, Tensor | None]:
+    def forward(self, source: Tensor, target_in: Tensor) -> Tensor:
+        return self.read(source, target_in)[0]
+
+    def read(self, source: Tensor, target_in: Tensor) -> tuple[Tensor, Tensor | None]:
         memory, e = self.encode(source), self.write_word(target_in)
         s = memory[2] if self.kind.vector else torch.zeros_like(memory[2])  # (B, H)
         if not self.kind.fed:
@@ -190,24 +185,38 @@ class Translator(nn.Module):
         return self.output(features), weights
 
 
-def train(kind: Kind, H: int, rate: float, seed: int, steps: int) -> Translator:
-    """Adam with warm-up and a linear decay."""
-    torch.manual_seed(seed)
-    english, french, training, *_ = sentences()
-    model, draw = Translator(kind, H), torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.Adam(model.parameters(), rate)
-    data = batches(training, english, french, SETTINGS["batch"], draw, to_french=False)
+def optimize(
+    model: nn.Module,
+    drawn: Iterator,
+    rate: float,
+    steps: int,
+    change: Callable[[int, Tensor, Tensor], Tensor] | None = None,
+) -> float:
+    """Adam with warm-up and a linear decay; the seconds.
+
+    Args:
+        change: gives the words to be read instead of target_in, of step, source and target_in.
+    """
+    began, optimizer = time.process_time(), torch.optim.Adam(model.parameters(), rate)
     for step in range(steps):
-        (source, target_in), target_out = next(data)
+        (source, target_in), target_out = next(drawn)
         factor = min((step + 1) / SETTINGS["warm-up"], 1 - step / steps)
         optimizer.param_groups[0]["lr"] = rate * factor
-        logits, _ = model(source, target_in)
+        if change is not None:
+            target_in = change(step, source, target_in)
+        logits = model(source, target_in)
         loss = F.cross_entropy(logits.flatten(0, 1), target_out.flatten())
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), SETTINGS["clipped at"])
         optimizer.step()
-    return model
+    return round(time.process_time() - began, 1)
+
+
+def training_batches(seed: int) -> Iterator:
+    english, french, training, *_ = sentences()
+    draw = torch.Generator().manual_seed(seed)
+    return batches(training, english, french, SETTINGS["batch"], draw, to_french=False)
 
 
 def padded(pairs: list[Pair]) -> tuple[Tensor, Tensor, Tensor]:
@@ -224,82 +233,74 @@ def padded(pairs: list[Pair]) -> tuple[Tensor, Tensor, Tensor]:
 
 
 @torch.no_grad()
-def loss_on(model: Translator, pairs: list[Pair]) -> float:
+def loss_on(model: nn.Module, pairs: list[Pair]) -> float:
     """Nats per English word, end mark included."""
     source, target_in, target_out = padded(pairs)
-    logits, _ = model(source, target_in)
-    return float(F.cross_entropy(logits.flatten(0, 1), target_out.flatten()))
+    loss = F.cross_entropy(model(source, target_in).flatten(0, 1), target_out.flatten())
+    return round(float(loss), 4)
 
 
 @torch.no_grad()
-def exact(model: Translator, pairs: list[Pair]) -> list[bool]:
-    """Whether each greedy translation is the reference, word for word."""
-    english, french, *_ = sentences()
-    source = french.encode_batch([pair.french for pair in pairs])
-    written = torch.full((len(pairs), 1), english.bos)
+def greedy(model: nn.Module, source: Tensor) -> Tensor:
+    written = torch.full((len(source), 1), sentences().english.bos)
     for _ in range(BEYOND + 3):
-        logits, _ = model(source, written)
-        written = torch.cat([written, logits[:, -1].argmax(-1, keepdim=True)], 1)
-    return [english.decode(row) == p.english for row, p in zip(written[:, 1:], pairs, strict=True)]
+        best = model(source, written)[:, -1].argmax(-1, keepdim=True)
+        written = torch.cat([written, best], 1)
+    return written[:, 1:]
 
 
-@torch.no_grad()
-def alignment(model: Translator, pairs: list[Pair]) -> dict[str, float]:
-    """Alignment error rate, and how often the largest weight lies on the truth of some word.
+def exact(write: Callable[[Tensor], Tensor]) -> dict:
+    """How often a translation of the test sentences is the reference, word for word."""
+    english, french, _, _, *parts = sentences()
+    row: dict = {}
+    lengths: dict[int, list[bool]] = {}
+    for name, pairs in zip(("exact", "exact, longer"), parts, strict=True):
+        written = write(french.encode_batch([pair.french for pair in pairs]))
+        hits = [english.decode(words) == p.english for words, p in zip(written, pairs, strict=True)]
+        row[name] = round(sum(hits) / len(hits), 4)
+        for pair, hit in zip(pairs, hits, strict=True):
+            lengths.setdefault((len(pair.english) + 1) // 2 * 2, []).append(hit)
+    return row | {"by length": {str(n): [sum(h), len(h)] for n, h in sorted(lengths.items())}}
 
-    ``this``, ``word before`` and ``word after`` are over words that have both neighbours; ``all``
-    is over all words, ``last`` over the full stops and question marks.
+
+def alignment(weights: Tensor, pairs: list[Pair]) -> dict[str, float]:
+    """Alignment error rate, and how often the largest weight lies on the truth of ``this`` word.
+
+    The latter is over words that have both neighbours.
     """
-    source, target_in, _ = padded(pairs)
-    _, weights = model(source, target_in)
     truth = torch.zeros_like(weights, dtype=torch.bool)
     for row, pair in zip(truth, pairs, strict=True):
         table = pair.matrix(to_french=False)
         row[: table.shape[0], : table.shape[1]] = table
     words = truth.any(-1)  # (B, T)
     links = hard_alignment(weights, words)
-    lengths = words.sum(1)
     inner = words.clone()
     inner[:, 0] = False
-    inner[torch.arange(len(pairs)), lengths - 1] = False
-    here = (links & truth).any(-1)
-    before = (links & F.pad(truth, (0, 0, 1, 0))[:, :-1]).any(-1)
-    after = (links & F.pad(truth, (0, 0, 0, 1))[:, 1:]).any(-1)
-    last = here[torch.arange(len(pairs)), lengths - 1]
-    shares = {"all": here[words], "this": here[inner], "word before": before[inner]}
-    shares |= {"word after": after[inner], "last": last}
-    found = {name: round(float(hits.double().mean()), 4) for name, hits in shares.items()}
-    return found | {"error rate": round(alignment_error_rate(links, truth), 4)}
-
-
-def measured(kind: Kind, H: int, rate: float, seed: int, steps: int) -> dict:
-    """Train once: the row of results."""
-    began = time.process_time()
-    model = train(kind, H, rate, seed, steps).eval()
-    seconds = time.process_time() - began
-    data = sentences()
-    row = kind._asdict() | {"hidden": H, "rate": rate, "seed": seed, "steps": steps}
-    row |= {"seconds": round(seconds, 1), "validation": round(loss_on(model, data.validation), 4)}
-    if seed == TUNING_SEED:
-        return row
-    hits, longer = exact(model, data.test), exact(model, data.longer)
-    lengths: dict[int, list[bool]] = {}
-    pairs = zip([*data.test, *data.longer], [*hits, *longer], strict=True)
-    for pair, hit in pairs:
-        lengths.setdefault((len(pair.english) + 1) // 2 * 2, []).append(hit)
-    row["exact"] = round(sum(hits) / len(hits), 4)
-    row["exact, longer"] = round(sum(longer) / len(longer), 4)
-    row["by length"] = {str(n): [sum(h), len(h)] for n, h in sorted(lengths.items())}
-    if kind.score != "none":
-        row["alignment"] = alignment(model, data.test)
-    return row
+    inner[torch.arange(len(pairs)), words.sum(1) - 1] = False
+    this = (links & truth).any(-1)[inner].double().mean()
+    error_rate = alignment_error_rate(links, truth)
+    return {"this": round(float(this), 4), "error rate": round(error_rate, 4)}
 
 
 def done(part: str, kind: Kind, H: int, rate: float, seed: int, steps: int) -> dict:
     """The row of this training, from the file or computed and saved."""
-    asked = {"part": part, **kind._asdict()}
-    asked |= {"hidden": H, "rate": rate, "seed": seed, "steps": steps}
-    return STUDY.row(asked, lambda: measured(kind, H, rate, seed, steps), unsaid=["by length"])
+
+    def make() -> dict:
+        torch.manual_seed(seed)
+        model, data = Translator(kind, H), sentences()
+        row: dict = {"seconds": optimize(model, training_batches(seed), rate, steps)}
+        row["validation"] = loss_on(model.eval(), data.validation)
+        if seed == TUNING_SEED:
+            return row
+        row |= exact(partial(greedy, model))
+        if kind.score != "none":
+            with torch.no_grad():
+                _, weights = model.read(*padded(data.test)[:2])
+            row["alignment"] = alignment(weights, data.test)
+        return row
+
+    asked = {"part": part, **kind._asdict(), "hidden": H, "rate": rate, "seed": seed}
+    return STUDY.row(asked | {"steps": steps}, make)
 
 
 def with_best_rate(
@@ -313,22 +314,18 @@ def with_best_rate(
 
 
 def main() -> None:
-    parser = command(__doc__)
-    parser.add_argument("part", choices=["attention", "bottleneck", "all"])
-    parser.add_argument("number", nargs="?", type=int, help="of the kind, or a size")
-    arguments = parser.parse_args()
+    parts = command(__doc__, ["attention", "bottleneck"]).parse_args().parts
     torch.set_num_threads(1)
-    part, number = arguments.part, arguments.number
-    if part in ("attention", "all"):
-        for kind in KINDS if number is None else [KINDS[number]]:
+    if "attention" in parts:
+        for kind in KINDS:
             with_best_rate("attention", kind, HIDDEN, RATES, SEEDS, STEPS)
-        for kind, rate in EQUAL if number is None else []:
+        for kind, rate in EQUAL:
             for seed in range(SEEDS):
                 done("attention", kind, HIDDEN, rate, seed, STEPS)
-    if part in ("bottleneck", "all"):
-        for size in SIZES if number is None else [number]:
-            best = with_best_rate("bottleneck", NONE, size, SIZE_RATES, SIZE_SEEDS, SIZE_STEPS)
-            for seed in range(SIZE_SEEDS if size > min(SIZES) else 0):
+    if "bottleneck" in parts:
+        for size in SIZES:
+            best = with_best_rate("bottleneck", NONE, size, SIZE_RATES, SEEDS, SIZE_STEPS)
+            for seed in range(SEEDS if size > min(SIZES) else 0):
                 done("longer", NONE, size, best, seed, LONGER_STEPS)
 
 

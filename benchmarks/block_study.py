@@ -4,22 +4,19 @@
 
 (1) Twenty layers of tanh, with and without residual connections, learn to tell two spirals apart,
 for several gains of the initial weights and learning rates. (2) The loss around some of them, on
-planes of random directions. (3) Causal transformers of twelve
-blocks, pre-norm and post-norm, learn a source whose next symbol depends on the one three positions
-back, and whose entropy is known, for several rates and lengths of the warm-up. The matrices that
-write into the stream begin divided by the square root of their number, as in GPT-2. (4) The same
-map without this division. (5) Some of these settings once more, and one without attention: how much
-of the gradient reaches the first block, and how alike the positions' vectors are, step by step. (6)
-Blocks that lack a part, four of them, on the same source. Writes
-benchmarks/results/block_study.json, which notebook 11 shows; parts that are not named stay as they
-are. Some twenty minutes on one core that has nothing else to do.
+planes of random directions. (3) Causal transformers of twelve blocks, pre-norm and post-norm, learn
+a source whose next symbol depends on the one three positions back, and whose entropy is known, for
+several rates and lengths of the warm-up. The matrices that write into the stream begin divided by
+the square root of their number, as in GPT-2. (4) The same map without this division. (5) Some of
+these settings once more, and one without attention: how much of the gradient reaches the first
+block, and how alike the positions' vectors are, step by step. (6) Blocks that lack a part, four of
+them, on the same source.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -28,7 +25,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from benchmarks.study import Study, command, machine
+from benchmarks.study import Row, Study, command, machine
 from helpers.data.batching import windows
 from helpers.data.sources import lagged_source
 from helpers.learning.loss_surface import filter_normalised_direction, loss_surface
@@ -121,7 +118,7 @@ def fit_spirals(kind: str, rate: float, seeds: int) -> list[dict]:
         each = F.cross_entropy(given.flatten(0, 1), y.repeat(len(jobs)), reduction="none")
     losses = each.view(len(jobs), -1).mean(1).tolist()
     return [
-        {"kind": kind, "gain": gain, "seed": seed, "rate": rate, "loss": round(loss, 5)}
+        {"gain": gain, "seed": seed, "loss": round(loss, 5)}
         for (gain, seed), loss in zip(jobs, losses, strict=True)
     ]
 
@@ -178,7 +175,7 @@ def look_around(kind: str, seed: int) -> list[dict]:
         directions = [filter_normalised_direction(stack, generator) for _ in range(2)]
         losses = loss_surface(stack, loss, directions, along, along).numpy()
         found.append({
-            "kind": kind, "seed": seed, "plane": plane, "trained": round(loss(stack), 5),
+            "plane": plane, "trained": round(loss(stack), 5),
             "below 0.1": round(float((losses < 0.1).mean()), 4), "minima": local_minima(losses),
         })  # fmt: skip
     return found
@@ -228,16 +225,38 @@ def undivide(model: Transformer) -> None:
             writer.weight.mul_((2 * len(model.blocks)) ** 0.5)
 
 
-def fit_transformer(norm: str, rate: float, warmup: int, seed: int, divided: bool) -> dict:
-    """The mean loss of the last 20 batches, none of which was seen before."""
-    model, batches = model_and_batches(KINDS[norm], NORMS["layers"], seed, divided)
-    said = {"norm": norm, "rate": rate, "warmup": warmup, "seed": seed}
+def fit(
+    block: Callable[..., nn.Module],
+    rate: float,
+    warmup: int,
+    seed: int,
+    layers: int = NORMS["layers"],
+    steps: int = NORMS["steps"],
+    divided: bool = True,
+    seen: list | None = None,
+) -> float:
+    """The mean loss of the last 20 batches, none of which was seen before.
+
+    Args:
+        seen: takes what the model looks like inside at some steps.
+    """
+    model, batches = model_and_batches(block, layers, seed, divided)
+    if seen is not None:
+        seen.append(look_inside(model))
+    options = {"learning_rate": rate, "warmup": warmup, "clip": NORMS["clip"]}
+    losses = []
+    for record in Training(model, batches, steps, **options):
+        losses.append(record.loss)
+        if seen is not None and record.step in COLLAPSE["at"]:
+            seen.append(look_inside(model))
+    return round(sum(losses[-20:]) / 20, 5)
+
+
+def fit_transformer(norm: str, rate: float, warmup: int, seed: int, divided: bool) -> Row:
     try:
-        options = {"learning_rate": rate, "warmup": warmup, "clip": NORMS["clip"]}
-        losses = [record.loss for record in Training(model, batches, NORMS["steps"], **options)]
+        return {"loss": fit(KINDS[norm], rate, warmup, seed, divided=divided)}
     except ValueError as diverged:
-        return {**said, "failed": str(diverged)}
-    return {**said, "loss": round(sum(losses[-20:]) / 20, 5)}
+        return {"failed": str(diverged)}
 
 
 def look_inside(model: Transformer) -> dict[str, float]:
@@ -283,65 +302,41 @@ def mean_cosine(vectors: Tensor) -> float:
     return (unit @ unit.T)[~torch.eye(len(unit), dtype=torch.bool)].mean().item()
 
 
-def watch(norm: str, rate: float, warmup: int, divided: bool, seed: int) -> dict:
+def watch(norm: str, rate: float, warmup: int, divided: bool, seed: int) -> Row:
     """A run of ``fit_transformer`` again, looked into at some of its steps.
 
     What sub-layers add is compared with what they read, which in post-norm is the stream itself.
     """
-    model, batches = model_and_batches(WATCHED[norm], NORMS["layers"], seed, divided)
-    options = {"learning_rate": rate, "warmup": warmup, "clip": NORMS["clip"]}
-    seen, losses = [look_inside(model)], []
-    for record in Training(model, batches, NORMS["steps"], **options):
-        losses.append(record.loss)
-        if record.step in COLLAPSE["at"]:
-            seen.append(look_inside(model))
-    values = {name: [look[name] for look in seen] for name in seen[0]}
-    loss = round(sum(losses[-20:]) / 20, 5)
-    said = {"norm": norm, "rate": rate, "warmup": warmup, "divided": divided, "seed": seed}
-    return {**said, "loss": loss, **values}
+    seen: list[dict] = []
+    loss = fit(WATCHED[norm], rate, warmup, seed, divided=divided, seen=seen)
+    return {"loss": loss} | {name: [look[name] for look in seen] for name in seen[0]}
 
 
-class NoSkips(PreNormBlock):
-    def forward(self, x: Tensor, mask=None, causal=False, cache=None) -> Tensor:
-        x = self.attention(self.attention_norm(x), mask=mask, causal=causal)
-        return self.feed_forward(self.feed_forward_norm(x))
+def block_of(rule: Callable[..., Tensor]) -> type[PreNormBlock]:
+    """A block whose parts are put together by a rule (x, norm, attention, norm, feed-forward)."""
+
+    class Built(PreNormBlock):
+        def forward(self, x: Tensor, mask=None, causal=False, cache=None) -> Tensor:
+            look = partial(self.attention, mask=mask, causal=causal)
+            return rule(x, self.attention_norm, look, self.feed_forward_norm, self.feed_forward)
+
+    return Built
 
 
-class NoNorms(PreNormBlock):
-    def forward(self, x: Tensor, mask=None, causal=False, cache=None) -> Tensor:
-        x = x + self.attention(x, mask=mask, causal=causal)
-        return x + self.feed_forward(x)
-
-
-class NoFeedForward(PreNormBlock):
-    def forward(self, x: Tensor, mask=None, causal=False, cache=None) -> Tensor:
-        return x + self.attention(self.attention_norm(x), mask=mask, causal=causal)
-
-
-class NoAttention(PreNormBlock):
-    def forward(self, x: Tensor, mask=None, causal=False, cache=None) -> Tensor:
-        return x + self.feed_forward(self.feed_forward_norm(x))
-
-
-class Parallel(PreNormBlock):
-    def forward(self, x: Tensor, mask=None, causal=False, cache=None) -> Tensor:
-        read = self.attention(self.attention_norm(x), mask=mask, causal=causal)
-        return x + read + self.feed_forward(self.feed_forward_norm(x))
+def add(x: Tensor, part: Callable[[Tensor], Tensor]) -> Tensor:
+    return x + part(x)
 
 
 CHANGED = {
-    "the block": PreNormBlock, "no_skips": NoSkips, "no_norms": NoNorms,
-    "no_feed_forward": NoFeedForward, "no_attention": NoAttention, "parallel": Parallel,
-}  # fmt: skip
-
-
-def fit_changed(name: str, rate: float, seed: int) -> dict:
-    """The mean loss of the last 20 batches of a model of such blocks."""
-    model, batches = model_and_batches(CHANGED[name], CHANGES["layers"], seed)
-    options = {"learning_rate": rate, "warmup": CHANGES["warmup"], "clip": NORMS["clip"]}
-    losses = [record.loss for record in Training(model, batches, CHANGES["steps"], **options)]
-    loss = round(sum(losses[-20:]) / 20, 5)
-    return {"block": name, "rate": rate, "seed": seed, "loss": loss}
+    "the block": PreNormBlock,
+    "no_skips": block_of(lambda x, norm_1, look, norm_2, feed: feed(norm_2(look(norm_1(x))))),
+    "no_norms": block_of(lambda x, norm_1, look, norm_2, feed: add(add(x, look), feed)),
+    "no_feed_forward": block_of(lambda x, norm_1, look, norm_2, feed: x + look(norm_1(x))),
+    "no_attention": block_of(lambda x, norm_1, look, norm_2, feed: x + feed(norm_2(x))),
+    "parallel": block_of(
+        lambda x, norm_1, look, norm_2, feed: x + look(norm_1(x)) + feed(norm_2(x))
+    ),
+}
 
 
 def floor() -> dict[str, float]:
@@ -353,37 +348,51 @@ def floor() -> dict[str, float]:
     return {"best possible": known, "uniform": uniform}
 
 
-def spirals_learned(seeds: int) -> Iterator[dict]:
+STUDY = Study(__file__, lambda: {"machine": machine(), "floor": floor()}, indent=None)
+
+
+def spirals_learned(seeds: int) -> None:
     for kind, rate in itertools.product(SPIRALS["kinds"], SPIRALS["rates"]):
-        yield from fit_spirals(kind, rate, seeds)
+        STUDY.several(
+            {"kind": kind, "rate": rate}, partial(fit_spirals, kind, rate, seeds), "spirals"
+        )
 
 
-def surfaces(seeds: int) -> Iterator[dict]:
+def surfaces(seeds: int) -> None:
     for kind, seed in itertools.product(SURFACES["kinds"], range(seeds)):
-        yield from look_around(kind, seed)
+        asked = {"kind": kind, "seed": seed}
+        STUDY.several(asked, partial(look_around, **asked), "surfaces")
 
 
-def norms(divided: bool, seeds: int) -> Iterator[dict]:
-    for job in itertools.product(KINDS, NORMS["rates"], NORMS["warmups"], range(seeds)):
-        yield fit_transformer(*job, divided=divided)
+def norms(part: str, seeds: int) -> None:
+    for norm, rate, warmup, seed in itertools.product(
+        KINDS, NORMS["rates"], NORMS["warmups"], range(seeds)
+    ):
+        asked = {"norm": norm, "rate": rate, "warmup": warmup, "seed": seed}
+        STUDY.row(asked, partial(fit_transformer, **asked, divided=MAPS[part]), part)
 
 
-def collapse(seeds: int) -> Iterator[dict]:
+def collapse(seeds: int) -> None:
+    names = "norm", "rate", "warmup", "divided"
     for setting, seed in itertools.product(COLLAPSE["settings"], range(seeds)):
-        yield watch(*setting, seed)
+        asked = dict(zip(names, setting, strict=True)) | {"seed": seed}
+        STUDY.row(asked, partial(watch, **asked), "collapse")
 
 
-def changes(seeds: int) -> Iterator[dict]:
+def changes(seeds: int) -> None:
+    shape = {"layers": CHANGES["layers"], "steps": CHANGES["steps"], "warmup": CHANGES["warmup"]}
     rates = [CHANGES["rate"], *CHANGES["other rates"]]
     for name, rate, seed in itertools.product(CHANGED, rates, range(seeds)):
         if rate == CHANGES["rate"] or (name in ("no_skips", "no_norms") and seed < 2):
-            yield fit_changed(name, rate, seed)
+            make = partial(fit, CHANGED[name], rate, seed=seed, **shape)
+            asked = {"block": name, "rate": rate, "seed": seed}
+            STUDY.row(asked, lambda make=make: {"loss": make()}, "changes")
 
 
-PARTS: dict[str, tuple[dict, Callable[[int], Iterator[dict]]]] = {
+PARTS: dict[str, tuple[dict, Callable[[int], None]]] = {
     "spirals": (SPIRALS, spirals_learned),
     "surfaces": (SURFACES, surfaces),
-    **{part: (NORMS, partial(norms, divided)) for part, divided in MAPS.items()},
+    **{part: (NORMS, partial(norms, part)) for part in MAPS},
     "collapse": (COLLAPSE, collapse),
     "changes": (CHANGES, changes),
 }
@@ -392,15 +401,10 @@ PARTS: dict[str, tuple[dict, Callable[[int], Iterator[dict]]]] = {
 def main() -> None:
     options = command(__doc__, PARTS, seeds=3).parse_args()
     torch.set_num_threads(1)
-    study = Study(__file__, lambda: {"machine": machine(), "floor": floor()}, indent=None)
     for part in options.parts:
-        began, runs = time.perf_counter(), []
         settings, make = PARTS[part]
-        for run in make(options.seeds):
-            runs.append(run)
-            print(run, flush=True)
-        study.write(**{part: {**settings, "seeds": options.seeds, "runs": runs}})
-        print(part, f"took {(time.perf_counter() - began) / 60:.1f} minutes", flush=True)
+        STUDY.begin(part, **settings, seeds=options.seeds)
+        make(options.seeds)
 
 
 if __name__ == "__main__":

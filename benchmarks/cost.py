@@ -1,6 +1,6 @@
 """What fewer bytes, blocks and scans save by the clock, beside what the memory allows.
 
-    python benchmarks/cost.py [--threads 2]
+    python -m benchmarks.cost [--threads 2]
 
 (1) Bytes a second: a buffer is read over and over, once as large as the weights of each format (so
 that it may stay in the processor's caches, as they may) and once far larger than these caches. (2)
@@ -9,26 +9,22 @@ itself and by its packed weights in each format, the median of five rounds in tu
 deliver the weights ``bytes a second / bytes`` times a second: no writer that reads all of them for
 each token is faster. (3) Milliseconds of one forward pass against the length of the text: Elman,
 attention with a table, by blocks and by PyTorch's fused kernel, and a linear recurrence by scan and
-by loop. About two minutes on a machine that does nothing else, which it needs. Writes
-benchmarks/results/cost.json, most of which notebook 18 shows.
+by loop.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import statistics
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from helpers.device import processor
-from helpers.files import write_whole
+from benchmarks.study import Study, command, machine
+from helpers.contracts import Predictor
 from helpers.inference.cached_predictor import CachedPredictor
 from helpers.inference.packed_predictor import PackedPredictor
 from helpers.inference.sampling import sample
@@ -37,7 +33,6 @@ from helpers.models.gpt import GPT, GPTConfig
 from helpers.models.linear_recurrence import linear_recurrence, linear_recurrence_by_loop
 from helpers.models.quantized import has_int8_kernel
 
-RESULTS = Path(__file__).parent / "results" / "cost.json"
 V, BIG = 65, {"n_layers": 6, "n_heads": 6, "d_model": 384, "max_length": 256}  # nanoGPT's on GPUs
 SHAPES = {"GPT-2's shape": GPTConfig.gpt2(V, **BIG), "modern": GPTConfig.modern(V, **BIG)}
 BYTES = {"float32": 4, "bfloat16": 2, "int8": 1}  # of a weight; int8 has two more for each row
@@ -62,26 +57,45 @@ def bytes_a_second(size: int) -> float:
     return x.numel() * 4 / seconds_of(x.sum, rounds=max(10, 2**31 // size))
 
 
-def writing() -> dict[str, object]:
-    """Tokens a second, all ways in turn; and what the memory allows."""
+def our_writers() -> dict[str, tuple[Predictor, int]]:
+    """Each shape in each format, with the cache and packed, and the bytes of its matrices."""
     torch.manual_seed(0)
-    writers, sizes = {}, {}
+    found: dict[str, tuple[Predictor, int]] = {}
     for shape, config in SHAPES.items():
         models = {"float32": GPT(config).eval(), "bfloat16": GPT(config).bfloat16().eval()}
         for weights, model in models.items():
-            writers[f"{shape}, {weights}"] = CachedPredictor(model, bos=0)
-            sizes[f"{shape}, {weights}"] = bytes_read(model, weights)
+            cached = CachedPredictor(model, bos=0)
+            found[f"{shape}, {weights}"] = cached, bytes_read(model, weights)
         for weights in BYTES:
             if weights != "int8" or has_int8_kernel():
-                name = f"{shape}, packed, {weights}"
-                writers[name] = PackedPredictor(models["float32"], bos=0, weights=weights)
-                sizes[name] = bytes_read(models["float32"], weights)
+                packed = PackedPredictor(models["float32"], bos=0, weights=weights)
+                size = bytes_read(models["float32"], weights)
+                found[f"{shape}, packed, {weights}"] = packed, size
+    return found
+
+
+def seconds_in_turns(
+    writers: dict[str, Callable[[], object]], rounds: int
+) -> dict[str, list[float]]:
+    """Of each writer; all take turns, so that a machine that slows down slows all of them."""
     seconds: dict[str, list[float]] = {name: [] for name in writers}
-    for _ in range(ROUNDS):
-        for name, predictor in writers.items():
+    for _ in range(rounds):
+        for name, write in writers.items():
             began = time.perf_counter()
-            sample(predictor, WRITTEN, torch.Generator())
+            write()
             seconds[name].append(time.perf_counter() - began)
+    return seconds
+
+
+def writing() -> dict[str, object]:
+    """Tokens a second, all ways in turn; and what the memory allows."""
+    found = our_writers()
+    sizes = {name: size for name, (_, size) in found.items()}
+    writers = {
+        name: partial(sample, predictor, WRITTEN, torch.Generator())
+        for name, (predictor, _) in found.items()
+    }
+    seconds = seconds_in_turns(writers, ROUNDS)
     rates = {name: WRITTEN / statistics.median(times) for name, times in seconds.items()}
     memory = bytes_a_second(LARGE)
     cached = {size: bytes_a_second(size) for size in set(sizes.values())}
@@ -155,13 +169,12 @@ def seconds_of(run: Callable[[], object], rounds: int = 10) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = command(__doc__)
     parser.add_argument("--threads", type=int, default=2)
     threads = parser.parse_args().threads
     torch.set_num_threads(threads)
-    machine = f"{processor()}, {threads} threads, torch {torch.__version__}"
-    content = {"script": "benchmarks/cost.py", "machine": machine, **writing(), "layers": layers()}
-    write_whole(RESULTS, json.dumps(content, indent=1) + "\n")
+    about = {"machine": machine(f"{threads} threads")}
+    Study(__file__, lambda: about).write(**writing(), layers=layers())
 
 
 if __name__ == "__main__":

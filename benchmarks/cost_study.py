@@ -2,28 +2,23 @@
 
     python -m benchmarks.cost_study [rates source repeated reader taught pupils] [--seeds 3]
 
-(1) ``rates``: with another seed, the learning rate for each size and number of steps on the source,
-which all runs there then take; and for the Reader. (2) ``source``: models of five sizes with four
-amounts of text from a source whose entropy rate is known, each text read once, its schedule as long
-as the text. (3) ``repeated``: the same steps with less text, read several times. (4) ``reader``:
-three sizes and three amounts of the Reader, in characters; one run each. (5) ``taught``: a small
-model of the source, on little text and on fresh text, from the tokens alone, with trained teachers,
-and with the truth as its teacher, mixed with the tokens or alone. (6) ``pupils``: a model of half
-the layers of the GPT that ships with the course, from the tokens alone, with that GPT as its
-teacher, and from the tokens alone in as many operations as the teaching took.
+``rates``: with another seed, the learning rate for each size and number of steps on the source,
+which all runs there then take; and for the Reader. ``source``: models of five sizes with four
+amounts of text from a source whose entropy rate is known, each text read once. ``repeated``: the
+same steps with less text, read several times. ``reader``: three sizes and three amounts of the
+Reader, in characters; one run each. ``taught``: a small model of the source, from the tokens alone,
+with trained teachers, and with the truth as its teacher, mixed with the tokens or alone.
+``pupils``: a model of half the layers of the GPT that ships, from the tokens alone, with that GPT
+as its teacher, and from the tokens alone in as many operations as the teaching took.
 
 Losses on the source are differences from the truth on the same tokens, in bits, so that the chance
-of the test text cancels. Writes benchmarks/results/cost_study.json, run by run; notebook 18 shows
-most of it. Runs that are there already are left out, and an interrupted command goes on. A file
-that was written with other settings is refused. About fifteen minutes of one core.
+of the test text cancels. On one thread.
 """
 
 from __future__ import annotations
 
 import itertools
-import json
 import math
-import time
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
@@ -32,7 +27,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from benchmarks.study import Study, command, machine
+from benchmarks.study import Row, Study, command, machine
 from helpers.data import corpora
 from helpers.data.bpe import BPETokenizer
 from helpers.data.sources import MarkovSource
@@ -118,6 +113,9 @@ class Known:
         return {name: value / math.log(2) for name, value in nats.items()}
 
 
+known = cache(Known)
+
+
 def batches(text: Tensor, length: int, size: int, seed: int) -> Iterator[tuple[Tensor, Tensor]]:
     """Windows in a random order, each once in every pass."""
     generator, windows = torch.Generator().manual_seed(seed), (len(text) - 1) // length
@@ -144,21 +142,20 @@ def train(
 ) -> GPT:
     optimizers = gpt_optimizers(model, **{name: factor * rate for name, rate in RATES.items()})
     how = {"warmup": WARMUP, "optimizers": optimizers, "loss": loss or language_model_loss}
-    for _ in Training(model, stream, steps, **how):
-        pass
+    list(Training(model, stream, steps, **how))
     return model
 
 
-def on_source(known: Known, width: int, text: int, steps: int, seed: int, factor: float) -> GPT:
+def on_source(width: int, text: int, steps: int, seed: int, factor: float) -> GPT:
     """A GPT of one layer; ``text`` says how many batches of different windows there are."""
     torch.manual_seed(seed)
     model = small_gpt(V, width, 1, 1, LENGTH)
-    return train(model, of_source(known, text, seed), steps, factor)
+    return train(model, of_source(text, seed), steps, factor)
 
 
-def of_source(known: Known, text: int, seed: int) -> Iterator:
+def of_source(text: int, seed: int) -> Iterator:
     """Batches from the first ``text`` times 64 windows."""
-    return batches(known.train[: text * BATCH * LENGTH + 1], LENGTH, BATCH, seed)
+    return batches(known().train[: text * BATCH * LENGTH + 1], LENGTH, BATCH, seed)
 
 
 def with_teacher(
@@ -191,37 +188,46 @@ def mixed(
     return distillation_loss(logits, teacher, tokens, mix=mix, temperature=temperature)
 
 
-def rates(done: Runs, seeds: int, known: Known) -> None:
-    for steps, width, factor in itertools.product(STEPS, WIDTHS, FACTORS):
-        key = {"width": width, "factor": factor, "steps": steps, "seed": TUNING_SEED}
-        if done.missing("rates", key):
-            model = on_source(known, width, steps, steps, TUNING_SEED, factor)
-            done.add("rates", key, {"excess": known.excess(model)})
+def rate_row(width: int, steps: int, factor: float) -> Row:
+    def make() -> Row:
+        return {"excess": known().excess(on_source(width, steps, steps, TUNING_SEED, factor))}
+
+    asked = {"width": width, "factor": factor, "steps": steps, "seed": TUNING_SEED}
+    return STUDY.row(asked, make, "rates")
+
+
+@cache
+def factor_of(width: int, steps: int) -> float:
+    """The best of the rates for a size and a number of steps."""
+    return min(FACTORS, key=lambda factor: rate_row(width, steps, factor)["excess"])
+
+
+def rates(seeds: int) -> None:
+    for steps, width in itertools.product(STEPS, WIDTHS):
+        factor_of(width, steps)
     ends = (READER["widths"][0], READER["widths"][-1])
     for width, factor in itertools.product(ends, READER_FACTORS):
-        key = {"width": width, "factor": factor, "steps": READER_STEPS[1], "seed": TUNING_SEED}
-        if done.missing("reader rates", key):
-            done.add("reader rates", key, on_reader(width, READER_STEPS[1], TUNING_SEED, factor))
+        key = {"width": width, "steps": READER_STEPS[1], "seed": TUNING_SEED, "factor": factor}
+        STUDY.row(key, partial(on_reader, **key), "reader rates")
 
 
-def source(done: Runs, seeds: int, known: Known) -> None:
+def measured(width: int, text: int, steps: int, seed: int) -> Row:
+    factor = factor_of(width, steps)
+    model = on_source(width, text, steps, seed, factor)
+    row = {"tokens": text * BATCH * LENGTH, "excess": known().excess(model)}
+    return row | sizes(model) | {"factor": factor}
+
+
+def source(seeds: int) -> None:
     for seed, width, steps in itertools.product(range(seeds), WIDTHS, STEPS):
         key = {"width": width, "steps": steps, "seed": seed}
-        if done.missing("source", key):
-            factor = done.factor(width, steps)
-            model = on_source(known, width, steps, steps, seed, factor)
-            row = {"tokens": steps * BATCH * LENGTH, "excess": known.excess(model), **sizes(model)}
-            done.add("source", key, {**row, "factor": factor})
+        STUDY.row(key, partial(measured, **key, text=steps), "source")
 
 
-def repeated(done: Runs, seeds: int, known: Known) -> None:
+def repeated(seeds: int) -> None:
     for seed, text in itertools.product(range(seeds), REPEATED):
         key = {"text": text, "steps": REPEATED_STEPS, "seed": seed}
-        if done.missing("repeated", key):
-            factor = done.factor(REPEATED_WIDTH, REPEATED_STEPS)
-            model = on_source(known, REPEATED_WIDTH, text, REPEATED_STEPS, seed, factor)
-            row = {"tokens": text * BATCH * LENGTH, "excess": known.excess(model), **sizes(model)}
-            done.add("repeated", key, row)
+        STUDY.row(key, partial(measured, REPEATED_WIDTH, **key), "repeated")
 
 
 @cache
@@ -245,22 +251,39 @@ def on_reader(width: int, steps: int, seed: int, factor: float) -> dict[str, flo
     return {"tokens": len(tokens) - 1, "bits": bits, **sizes(model)}
 
 
-def reader(done: Runs, seeds: int, known: Known) -> None:
+def reader(seeds: int) -> None:
     for width, steps in itertools.product(READER["widths"], READER_STEPS):
         key = {"width": width, "steps": steps, "seed": 0}
-        if done.missing("reader", key):
-            done.add("reader", key, on_reader(width, steps, 0, READER_FACTOR))
+        STUDY.row(key, partial(on_reader, **key, factor=READER_FACTOR), "reader")
 
 
-def taught(done: Runs, seeds: int, known: Known) -> None:
-    @cache
-    def teacher(text: int) -> tuple[GPT, float]:
-        width, steps = TAUGHT["teacher"]
-        model = on_source(known, width, text, steps, TUNING_SEED, done.factor(width, steps)).eval()
-        return model, known.excess(model)
+@cache
+def teacher(text: int) -> tuple[GPT, float]:
+    """A larger model of the source, and its excess."""
+    width, steps = TAUGHT["teacher"]
+    model = on_source(width, text, steps, TUNING_SEED, factor_of(width, steps)).eval()
+    return model, known().excess(model)
 
+
+def taught_row(
+    name: str, text: int, read: int | None, seed: int, mix: float, temperature: float
+) -> Row:
+    """A pupil of the source; ``read`` is its teacher's text."""
+    width, steps = TAUGHT["width"], TAUGHT["steps"]
+    factor = factor_of(width, steps)
+    if name == "tokens":
+        return {"excess": known().excess(on_source(width, text, steps, seed, factor))}
+    torch.manual_seed(seed)
+    model = small_gpt(V, width, 1, 1, LENGTH)
+    tells = teacher(read)[0] if read else known().true_log_probs
+    loss = partial(mixed, mix=mix, temperature=temperature)
+    train(model, with_teacher(of_source(text, seed), tells), steps, factor, loss)
+    row = {"excess": known().excess(model)}
+    return row | ({"its teacher": teacher(read)[1]} if read else {})
+
+
+def taught(seeds: int) -> None:
     short, fresh = TAUGHT["text"], TAUGHT["fresh"]
-    factor = done.factor(TAUGHT["width"], TAUGHT["steps"])
     told = [("teacher", short, short), ("teacher", short, fresh), ("teacher", fresh, fresh)]
     told += [("truth", short, None), ("truth", fresh, None)]  # name, its text, its teacher's
     ways = [("tokens", short, None, (0.0, 1.0)), ("tokens", fresh, None, (0.0, 1.0))]
@@ -268,23 +291,11 @@ def taught(done: Runs, seeds: int, known: Known) -> None:
     for seed, (name, text, read, (mix, temperature)) in itertools.product(range(seeds), ways):
         key = {"name": name, "text": text, "its teacher's text": read, "seed": seed}
         key |= {"mix": mix, "temperature": temperature}
-        if not done.missing("taught", key):
-            continue
-        row = {"its teacher": teacher(read)[1]} if read else {}
-        done.begin()  # without the time of the teacher
-        if name == "tokens":
-            model = on_source(known, TAUGHT["width"], text, TAUGHT["steps"], seed, factor)
-        else:
-            torch.manual_seed(seed)
-            model = small_gpt(V, TAUGHT["width"], 1, 1, LENGTH)
-            tells = teacher(read)[0] if read else known.true_log_probs
-            stream = with_teacher(of_source(known, text, seed), tells)
-            loss = partial(mixed, mix=mix, temperature=temperature)
-            train(model, stream, TAUGHT["steps"], factor, loss)
-        done.add("taught", key, {"excess": known.excess(model), **row})
+        make = partial(taught_row, name, text, read, seed, mix, temperature)
+        STUDY.row(key, make, "taught")
 
 
-def pupils(done: Runs, seeds: int, known: Known) -> None:
+def pupils(seeds: int) -> None:
     teacher = checkpoints.load_model(SHIPPED)[0].float().eval()
     tokenizer = BPETokenizer.load(SHIPPED / "tokenizer.json")
     corpus = corpora.lantern_stories()
@@ -296,7 +307,20 @@ def pupils(done: Runs, seeds: int, known: Known) -> None:
     def bits(model: nn.Module) -> float:
         return score_model(model, held_out, PUPIL["length"], raw).bits_per_byte
 
-    theirs = {"its teacher": bits(teacher), "teacher's parameters": sizes(teacher)["parameters"]}
+    def pupil(name: str, steps: int, seed: int) -> Row:
+        torch.manual_seed(seed)
+        model = small_gpt(tokenizer.vocab_size, *shape)
+        stream = batches(text, PUPIL["length"], PUPIL["batch"], seed)
+        if name == "tokens":
+            train(model, stream, steps)
+        else:
+            train(model, with_teacher(stream, teacher), steps, loss=mixed)
+        theirs = {
+            "its teacher": bits(teacher),
+            "teacher's parameters": sizes(teacher)["parameters"],
+        }
+        return {"bits": bits(model), **sizes(model), **theirs}
+
     small, large = (
         sizes(model)["parameters"] - model.embedding.weight.numel()
         for model in (small_gpt(tokenizer.vocab_size, *shape), teacher)
@@ -305,66 +329,14 @@ def pupils(done: Runs, seeds: int, known: Known) -> None:
     ways = (("tokens", PUPIL["steps"]), ("teacher", PUPIL["steps"]), ("tokens", more))
     for seed, (name, steps) in itertools.product(range(seeds), ways):
         key = {"name": name, "steps": steps, "seed": seed}
-        if done.missing("pupils", key):
-            torch.manual_seed(seed)
-            model = small_gpt(tokenizer.vocab_size, *shape)
-            stream = batches(text, PUPIL["length"], PUPIL["batch"], seed)
-            if name == "tokens":
-                train(model, stream, steps)
-            else:
-                train(model, with_teacher(stream, teacher), steps, loss=mixed)
-            done.add("pupils", key, {"bits": bits(model), **sizes(model), **theirs})
+        STUDY.row(key, partial(pupil, **key), "pupils")
 
 
-class Runs:
-    """The runs so far, in a file that is written after each."""
-
-    def __init__(self, known: Known) -> None:
-        settings = {
-            "vocabulary": V, "length": LENGTH, "batch": BATCH, "warmup": WARMUP, "rates": RATES,
-            "likely": LIKELY, "leak": LEAK, "tested": TESTED, "widths": WIDTHS, "steps": STEPS,
-            "factors": FACTORS, "reader factors": READER_FACTORS,
-            "repeated": {"text": REPEATED, "width": REPEATED_WIDTH, "steps": REPEATED_STEPS},
-            "reader": READER, "reader steps": READER_STEPS,
-            "reader factor": READER_FACTOR, "taught": TAUGHT, "pupil": PUPIL, "mix": MIX,
-            "temperature": TEMPERATURE, "teacher alone": ALONE, "tuning seed": TUNING_SEED,
-        }  # fmt: skip
-        settings = json.loads(json.dumps(settings))
-        bounds = known.bounds()
-        self.study = Study(
-            __file__, lambda: {"machine": machine(), "settings": settings, "bounds": bounds}
-        )
-        if self.study.read().get("settings", settings) != settings:
-            raise SystemExit(
-                f"{self.study.path} was written with other settings: move it away first."
-            )
-        self.begin()
-
-    def begin(self) -> None:
-        self.began = time.process_time()
-
-    def factor(self, width: int, steps: int) -> float:
-        """The best of the rates for a size and a number of steps."""
-        found = [
-            (row["excess"], row["factor"])
-            for row in self.study.rows("rates")
-            if (row["width"], row["steps"]) == (width, steps)
-        ]
-        if len(found) < len(FACTORS):
-            raise SystemExit("First the rates: python -m benchmarks.cost_study rates")
-        return min(found)[1]
-
-    def missing(self, part: str, key: dict[str, Any]) -> bool:
-        self.begin()
-        return not any(key.items() <= row.items() for row in self.study.rows(part))
-
-    def add(self, part: str, key: dict[str, Any], row: dict[str, Any]) -> None:
-        seconds = round(time.process_time() - self.began, 1)
-        row = {**key, **row, "cpu seconds": seconds}
-        self.study.add([row], part)
-        print(part, row, flush=True)
+def about() -> Row:
+    return {"machine": machine(), "settings": {"pupil": PUPIL}, "bounds": known().bounds()}
 
 
+STUDY = Study(__file__, about)
 PARTS = {
     "rates": rates, "source": source, "repeated": repeated, "reader": reader,
     "taught": taught, "pupils": pupils,
@@ -372,12 +344,10 @@ PARTS = {
 
 
 def main() -> None:
-    arguments = command(__doc__, PARTS, seeds=3).parse_args()
+    options = command(__doc__, PARTS, seeds=3).parse_args()
     torch.set_num_threads(1)
-    known = Known()
-    done = Runs(known)
-    for part in arguments.parts:
-        PARTS[part](done, arguments.seeds, known)
+    for part in options.parts:
+        PARTS[part](options.seeds)
 
 
 if __name__ == "__main__":

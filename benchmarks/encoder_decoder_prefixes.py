@@ -16,14 +16,11 @@ one model for each task for a third of the steps, so that each task is read as o
 chosen on a seed of its own by the loss on validation tasks, for each of these four; the models of
 the other mixes take that of *same sentences*. A model is then tested with its prefixes before every
 kind of test sentence: French, English, and with a word cut out.
-
-Writes benchmarks/results/encoder_decoder_prefixes.json, each training a row of its own, and leaves
-out the rows that are there. About 27 minutes of one processor that has nothing else to do.
 """
 
 from __future__ import annotations
 
-import time
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
@@ -32,9 +29,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from benchmarks.attention_study import BEYOND, SETTINGS, TUNING_SEED, sentences
-from benchmarks.encoder_decoder_study import HEADS, LAYERS, WIDTH, greedy, optimize
-from benchmarks.study import Study, machine, tuned
+from benchmarks.attention_study import BEYOND, SETTINGS, TUNING_SEED, about, optimize, sentences
+from benchmarks.encoder_decoder_study import HEADS, LAYERS, WIDTH, greedy
+from benchmarks.study import Study, command, tuned
 from helpers.data.span_corruption import cut_spans, restore_spans
 from helpers.data.translation import Pair, PhraseGrammar, WordVocabulary, batches
 from helpers.data.translation_lexicon import small_lexicon
@@ -120,6 +117,10 @@ def share(hits: Sequence[bool]) -> float:
     return round(sum(hits) / len(hits), 4)
 
 
+def equal(texts: Sequence, wanted: Sequence) -> float:
+    return share([text == other for text, other in zip(texts, wanted, strict=True)])
+
+
 def tested(model: EncoderDecoder, prefixes: Sequence[str]) -> dict:
     """Every prefix before every kind of sentence: what comes out."""
     pairs = sentences().test[:TESTED]
@@ -131,18 +132,14 @@ def tested(model: EncoderDecoder, prefixes: Sequence[str]) -> dict:
         for kind, sources in kinds.items():
             texts = written(model, [(prefix, *source) for source in sources])
             row = {
-                "the English sentence": share(
-                    [t == p.english for t, p in zip(texts, pairs, strict=True)]
-                ),
-                "the French sentence": share(
-                    [t == p.french for t, p in zip(texts, pairs, strict=True)]
-                ),
+                "the English sentence": equal(texts, [pair.english for pair in pairs]),
+                "the French sentence": equal(texts, [pair.french for pair in pairs]),
                 "an English sentence": share([is_sentence(text, 0) for text in texts]),
                 "a French sentence": share([is_sentence(text, 1) for text in texts]),
                 "between marks": share([t[:1] == MARKS[:1] and t[-1:] == MARKS[1:] for t in texts]),
             }
             if kind == "cut":
-                row["the word"] = share([t == r.english for t, r in zip(texts, cut, strict=True)])
+                row["the word"] = equal(texts, [r.english for r in cut])
                 row["fits"] = share([fits(s, t) for s, t in zip(sources, texts, strict=True)])
             shown = zip(sources, texts, strict=True)
             row["examples"] = [[" ".join(part) for part in both] for both in list(shown)[:6]]
@@ -160,9 +157,7 @@ def trained(mix: str, prefixes: Sequence[str], rate: float, seed: int) -> dict:
     model = EncoderDecoder.build(V, V, WIDTH, HEADS, LAYERS, max_length=40)
     draw = torch.Generator().manual_seed(seed)
     drawn = batches(rows, known, known, SETTINGS["batch"], draw, to_french=False)
-    began = time.process_time()
-    optimize(model, lambda _: next(drawn), rate, steps, lambda _: None)
-    found = {"steps": steps, "seconds": round(time.process_time() - began, 1)}
+    found = {"steps": steps, "seconds": optimize(model, drawn, rate, steps)}
     found["parameters"] = sum(p.numel() for p in model.parameters())
     model.eval()
     held = tasks(data.validation, mix, seed=3)
@@ -199,7 +194,7 @@ def baseline() -> dict:
     }
     return {
         name: {
-            "the word": share([a == word for a, (_, word) in zip(words, holes, strict=True)]),
+            "the word": equal(words, [word for _, word in holes]),
             "fits": share(
                 [fits(s, (MARKS[0], a, MARKS[1])) for a, (s, _) in zip(words, holes, strict=True)]
             ),
@@ -208,18 +203,12 @@ def baseline() -> dict:
     }
 
 
-def settings() -> dict:
-    shape = {"rates": RATES, "width": WIDTH, "heads": HEADS, "layers": LAYERS}
-    about = {"torch": torch.__version__, "machine": machine()}
-    return about | {"settings": SETTINGS | shape}
-
-
-STUDY = Study(__file__, settings, separators=(",", ":"))
+STUDY = Study(__file__, about, unsaid=["tested"], separators=(",", ":"))
 
 
 def of_run(mix: str, prefixes: Sequence[str], rate: float, seed: int) -> dict:
     asked = {"mix": mix, "prefixes": list(prefixes), "rate": rate, "seed": seed}
-    return STUDY.row(asked, lambda: trained(mix, prefixes, rate, seed), unsaid=["tested"])
+    return STUDY.row(asked, lambda: trained(mix, prefixes, rate, seed))
 
 
 def best_rate(prefixes: Sequence[str]) -> float:
@@ -232,12 +221,12 @@ def best_rate(prefixes: Sequence[str]) -> float:
 
 
 def main() -> None:
+    command(__doc__).parse_args()
     torch.set_num_threads(1)
-    STUDY.row({"part": "baseline"}, baseline, unsaid=["tested"])
+    STUDY.row({"part": "baseline"}, baseline)
     rate = best_rate(PREFIXES)
-    for seed in range(SEEDS):
-        for mix in MIXES:
-            of_run(mix, PREFIXES, rate, seed)
+    for seed, mix in itertools.product(range(SEEDS), MIXES):
+        of_run(mix, PREFIXES, rate, seed)
     for prefix in PREFIXES:
         rate = best_rate([prefix])
         for seed in range(SEEDS):

@@ -1,96 +1,42 @@
 """What the heads of notebook 15 say, one answer at a time: names never labelled, spans, labels.
 
-    python -m benchmarks.encoder_heads unlabelled said --encoder FOLDER
+    python -m benchmarks.encoder_heads [unlabelled answers labels] [--encoder FOLDER]
 
 *unlabelled* trains the tagger on stories that name none of five people, Button, Moss, Plum, Silver
 and Wren, and asks it for names in stories where these five occur: pre-trained and from scratch,
-two rates, three seeds. *said* trains one span reader and one inference model on all labels, as
-``reader_encoder.py`` does (pre-trained, one run), and keeps what they say of the test part: the
-spans, the spans whose two ends are chosen each by itself, the logits of the first forty questions;
-the labels, and the labels when every statement stands beside another story than its own.
-
-Writes benchmarks/results/encoder_heads.json.
+two rates, three seeds. *answers* and *labels* train one span reader and one inference model on all
+labels, as ``reader_encoder.py`` does (pre-trained, one run), and keep what they say of the test
+part: the spans, the spans whose two ends are chosen each by itself, the logits of the first forty
+questions; the labels, and the labels when every statement stands beside another story than its own.
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import random
-from typing import Any
+from functools import partial
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 import benchmarks.reader_encoder as study
-from benchmarks.study import Study, command, device
+from benchmarks.study import Row, Study, command, device
 from helpers.data import reader_tasks
 from helpers.data.lantern_reader import PEOPLE, Story
-from helpers.data.reader_tasks import PAD, SEP, Batches, Example
-from helpers.evaluating import evaluating
-from helpers.inference.answers import best_span
+from helpers.data.reader_tasks import SEP, Example
 from helpers.inference.tagging import entities_of
-from helpers.learning import checkpoints
-from helpers.learning.training import Training
 
 HIDDEN = ("Button", "Moss", "Mayor Plum", "Silver", "Wren")
-STORIES, STEPS, BATCH = 256, 120, 8  # of the tagger
+STORIES, STEPS = 256, 120  # of the tagger
 RATES = (1e-3, 3e-3)
-LONGEST = 24  # tokens of an answer
 KEPT = 40  # questions whose logits are kept
-
-
-def trained(
-    task: str, start: str, of: list[Example], steps: int, batch: int, rate: float, seed: int,
-    folder: str,
-) -> nn.Module:  # fmt: skip
-    """A head and its encoder after so many steps."""
-    torch.manual_seed(seed)
-    known = start == "pretrained"
-    encoder = checkpoints.load_encoder(folder)[0].encoder if known else study.fresh(seed).encoder
-    model = study.head(task, encoder)
-    training = Training(
-        model,
-        Batches(of, batch, study.tokenizer().special_ids[PAD], seed),
-        steps,
-        learning_rate=rate,
-        weight_decay=0.01,
-        warmup=steps // 10,
-        loss=study.loss_of(task),
-        precision="auto",
-    )
-    for _ in training:
-        pass
-    return model
-
-
-def logits_of(model: nn.Module, of: list[Example]) -> list[Tensor]:
-    """What the model gives for each example, without padding, in their order."""
-    pad, found = study.tokenizer().special_ids[PAD], []
-    with evaluating(model):
-        for first in range(0, len(of), 32):
-            some = of[first : first + 32]
-            (tokens, segments), _ = reader_tasks.collated(some, pad)
-            found += model(tokens, segments).float()
-    return found
-
-
-def labelled_without(names: tuple[str, ...], number: int, seed: int) -> list[Story]:
-    """Stories of the train part that name none of these, drawn by seed."""
-    some = [s for s in study.stories("train") if not set(names) & set(s.people)]
-    return random.Random(seed).sample(some, number)
-
-
-def strangers(part: str) -> list[Story]:
-    """Stories of a part that name one of the five."""
-    return [story for story in study.stories(part) if set(HIDDEN) & set(story.people)]
 
 
 def found_names(model: nn.Module, some: list[Story]) -> list[set[tuple[int, int]]]:
     """Of every story the spans (first letter, after the last) that the tagger calls a name."""
     tokenizer, rows = study.tokenizer(), []
     of = reader_tasks.names(some, tokenizer)
-    for example, logits in zip(of, logits_of(model, of), strict=True):
+    for example, logits in zip(of, study.logits_of(model, of), strict=True):
         inside = example.tokens[1:-1].tolist()
         tags = [("O", "B-x", "I-x")[i] for i in logits[1 : len(inside) + 1].argmax(-1).tolist()]
         parts = [tokenizer.token_bytes(token).decode() for token in inside]
@@ -118,87 +64,72 @@ def scores(rows: list[set[tuple[int, int]]], some: list[Story]) -> dict[str, flo
     }
 
 
-def unlabelled(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Rows: start, rate, seed, and the scores on the test part."""
-    rows, asked = [], strangers("test")
-    for start, rate, seed in itertools.product(
-        ("pretrained", "scratch"), RATES, range(options.seeds)
-    ):
-        of = reader_tasks.names(labelled_without(HIDDEN, STORIES, seed), study.tokenizer())
-        model = trained("names", start, of, STEPS, BATCH, rate, seed, options.encoder)
-        row = {"start": start, "rate": rate, "seed": seed, "stories": STORIES, "steps": STEPS}
-        rows.append(row | scores(found_names(model, asked), asked))
-        print(rows[-1], flush=True)
-    return rows
+def unlabelled(start: str, rate: float, seed: int, encoder: str) -> Row:
+    """The scores of one tagger on the test part."""
+    known = [story for story in study.stories("train") if not set(HIDDEN) & set(story.people)]
+    labelled = random.Random(seed).sample(known, STORIES)
+    asked = [story for story in study.stories("test") if set(HIDDEN) & set(story.people)]
+    of = reader_tasks.names(labelled, study.tokenizer())
+    model = study.trained("names", start, of, STEPS, rate, seed, encoder)
+    return {"stories": STORIES, "steps": STEPS} | scores(found_names(model, asked), asked)
 
 
-def rates_of(task: str) -> float:
-    """The rate that the larger study chose for the pre-trained encoder."""
+def trained(task: str, encoder: str) -> tuple[nn.Module, Row]:
+    """A pre-trained model with all labels, and the larger study's rate and steps."""
     rows = [
         row
         for row in study.STUDY.rows("tasks")
         if (row["task"], row["start"], row["part"]) == (task, "pretrained", "validation")
     ]
-    return max(rows, key=lambda row: row.get("f1", row.get("right")))["rate"] if rows else 1e-3
+    best = max(rows, key=lambda row: row.get("f1", row.get("right")))
+    settings = {"rate": best["rate"], "seed": 0}
+    settings["steps"] = study.OF_TASK.get((task, None), study.STEPS[None])
+    of = study.examples(task, "train")
+    return study.trained(task, "pretrained", of, **settings, folder=encoder), settings
 
 
-def steps_of(task: str) -> int:
-    """The steps of the larger study, with all labels."""
-    return study.OF_TASK.get((task, None), study.STEPS[None])
-
-
-def answers(options: argparse.Namespace) -> dict[str, Any]:
+def answers(encoder: str) -> Row:
     """Spans of the test part's questions."""
-    rate = rates_of("answers")
-    of = study.examples("answers", "train")
-    steps = steps_of("answers")
-    model = trained("answers", "pretrained", of, steps, 16, rate, 0, options.encoder)
-    sep, spans, alone, kept = study.tokenizer().special_ids[SEP], [], [], []
-    asked = study.examples("answers", "test")
-    for example, logits in zip(asked, logits_of(model, asked), strict=True):
-        n = len(example.tokens)
+    model, settings = trained("answers", encoder)
+    spans, alone, kept = [], [], []
+    asked, sep = study.examples("answers", "test"), study.tokenizer().special_ids[SEP]
+    for example, logits in zip(asked, study.logits_of(model, asked), strict=True):
         allowed = (example.segments == 1) & (example.tokens != sep)
-        i, j = best_span(logits[None, :, :n], allowed[None], LONGEST)
-        spans.append([int(i), int(j)])
-        inside = logits[:, :n].masked_fill(~allowed, -torch.inf)
-        alone.append(inside.argmax(-1).tolist())
+        logits = logits[:, : len(allowed)]
+        spans.append(study.span_of(example, logits))
+        alone.append(logits.masked_fill(~allowed, -torch.inf).argmax(-1).tolist())
         if len(kept) < KEPT:
-            numbers = logits[:, :n][:, allowed]
-            kept.append([[round(x, 1) for x in row] for row in numbers.tolist()])
-    settings = {"rate": rate, "steps": steps, "seed": 0, "longest": LONGEST}
-    return settings | {"spans": spans, "alone": alone, "logits": kept}
+            kept.append([[round(x, 1) for x in row] for row in logits[:, allowed].tolist()])
+    return settings | {"longest": study.LONGEST, "spans": spans, "alone": alone, "logits": kept}
 
 
-def labels(options: argparse.Namespace) -> dict[str, Any]:
+def labels(encoder: str) -> Row:
     """Labels of the test part's statements, beside their story and beside the next one's."""
-    rate = rates_of("inference")
-    of = study.examples("inference", "train")
-    steps = steps_of("inference")
-    model = trained("inference", "pretrained", of, steps, 16, rate, 0, options.encoder)
+    model, found = trained("inference", encoder)
     own = list(study.stories("test"))
-    found: dict[str, Any] = {"rate": rate, "steps": steps, "seed": 0}
     for name, others in (("own story", own), ("another story", [*own[1:], own[0]])):
         pairs = []
         for story, other in zip(own, others, strict=True):
             for label, statement in enumerate(story.statements):
                 texts = reader_tasks.joined(study.tokenizer(), other.text, statement)
                 pairs.append(Example(*texts, torch.tensor(label)))
-        found[name] = [int(logits.argmax()) for logits in logits_of(model, pairs)]
+        found[name] = [int(logits.argmax()) for logits in study.logits_of(model, pairs)]
     return found
 
 
 def main() -> None:
-    parser = command(__doc__, seeds=3)
-    parts = {"unlabelled": unlabelled, "answers": answers, "labels": labels}
-    parser.add_argument("parts", nargs="+", choices=[*parts, "said"])
+    parser = command(__doc__, ["unlabelled", "answers", "labels"], seeds=3)
     parser.add_argument("--encoder", default="data/checkpoints/lantern_reader_encoder")
     options = parser.parse_args()
-    wanted = [
-        p for part in options.parts for p in (("answers", "labels") if part == "said" else (part,))
-    ]
     results = Study(__file__, lambda: {"machine": device()}, separators=(",", ":"))
-    for part in wanted:
-        results.write(**{part: parts[part](options)})
+    if "unlabelled" in options.parts:
+        for start, rate, seed in itertools.product(study.STARTS, RATES, range(options.seeds)):
+            asked = {"start": start, "rate": rate, "seed": seed}
+            make = partial(unlabelled, **asked, encoder=options.encoder)
+            results.row(asked, make, "unlabelled")
+    for part, make in {"answers": answers, "labels": labels}.items():
+        if part in options.parts:
+            results.entry(part, partial(make, options.encoder))
 
 
 if __name__ == "__main__":

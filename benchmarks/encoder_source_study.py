@@ -8,22 +8,20 @@ forward-backward algorithm. (1) Which learning rate each way of training takes. 
 chosen tokens are masked, replaced or left alone in several shares; tested with a mask and without.
 (3) A causal model, masked language modelling and ELECTRA at equal compute, judged by a linear probe
 of their states for the place; ELECTRA with a second learning rate too, and a discriminator of
-sounds that no generator drew. Writes benchmarks/results/encoder_source_study.json, which notebook
-15 shows; parts that are not named stay as they are. About 20 minutes on one core that has nothing
-else to do.
+sounds that no generator drew. On one thread.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-import time
+from functools import cache, partial
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from benchmarks.study import Study, command, machine
+from benchmarks.study import Row, Study, command, machine
 from helpers.data.masking import IGNORED, mask_tokens
 from helpers.data.sources import HiddenMarkovSource
 from helpers.models.attention import MultiHeadAttention
@@ -48,14 +46,12 @@ KINDS = {
     "80/20/0": (0.8, 0.2, 0.0), "0/100/0": (0.0, 1.0, 0.0), "0/0/100": (0.0, 0.0, 1.0),
 }  # fmt: skip
 OBJECTIVES = ("causal", "masked", "electra")
-CONTROL = (
-    "frequency"  # a discriminator of sounds drawn by their frequencies, at ELECTRA's lower rate
-)
+UNTRAINED = ("causal", "masked")
+CONTROL = "frequency"  # a discriminator of sounds drawn by frequency, at ELECTRA's lower rate
 RATES = (0.0015, 0.003, 0.006, 0.012, 0.024, 0.048)
 LOWER_RATE, AGAIN = 0.006, ("100/0/0", "80/10/10", "80/20/0")  # as a control of ``kinds``
 STEPS = {"rates": 500, "kinds": 800, "objectives": 1600}  # of masked language modelling
 TUNING_SEED = 1000
-PARTS = ["rates", "kinds", "objectives"]
 
 
 def watchman(stays: float = 0.3, walks: float = 0.65, first: float = 0.8, second: float = 0.15):
@@ -172,14 +168,9 @@ class Tests:
         seen = torch.ones_like(tokens, dtype=torch.bool)
         until = torch.stack([source.posterior(tokens[:, : t + 1], seen[:, : t + 1])[:, t]
                              for t in range(LENGTH)], 1)  # fmt: skip
-        past = torch.stack([source.fill(tokens[:, : t + 1], seen[:, : t + 1])[:, t]
-                            for t in range(LENGTH)], 1)  # fmt: skip
         own = source.stationary * source.emissions.T[tokens]
-        unigram = (source.stationary @ source.emissions).log().expand(*tokens.shape, -1)
         self.known = {
             "gap, all others": self.bits(source.fill(tokens, seen), tokens),
-            "gap, the past": self.bits(past, tokens),
-            "gap, unigram": self.bits(unigram, tokens),
             "place, all sounds": self.bits(source.posterior(tokens, seen).log(), states),
             "place, sounds until now": self.bits(until.log(), states),
             "place, own sound": self.bits((own / own.sum(-1, keepdim=True)).log(), states),
@@ -201,14 +192,6 @@ class Tests:
             log_p = model(gapped)[:, t, :MASK].log_softmax(-1)
             total += float(F.nll_loss(log_p, tokens[:, t])) / math.log(2)
         return total / len(positions)
-
-    @torch.no_grad()
-    def next(self, model: nn.Module) -> float:
-        """Bits of the next sound."""
-        tokens = self.test[1]
-        log_p = model(tokens)[:, :-1, :MASK].log_softmax(-1)
-        log_p = torch.cat([log_p[:, :1], log_p], 1)  # what is said of position t stands at t
-        return self.bits(log_p, tokens)
 
     @torch.no_grad()
     def spoiled(self, model: nn.Module) -> float:
@@ -272,92 +255,99 @@ def trained(objective: Objective, source, rate: float, steps: int, seed: int, st
             yield step
 
 
-def own_task(objective: Objective, tests: Tests) -> float | None:
-    tested = {"causal": tests.next, "masked": tests.gap}.get(objective.name)
-    return tested(objective.model) if tested else None
-
-
 def steps_of(objective: Objective, part: str) -> int:
     """As many as cost what masked language modelling costs."""
     return round(STEPS[part] * flops(**MODEL, outputs=V) / objective.flops)
 
 
-def main() -> None:
-    arguments = command(__doc__, PARTS, seeds=3).parse_args()
-    torch.set_num_threads(1)
+@cache
+def source_and_tests() -> tuple[HiddenMarkovSource, Tests]:
     source = watchman()
-    tests = Tests(source)
-    about = {
+    return source, Tests(source)
+
+
+def about() -> Row:
+    source, tests = source_and_tests()
+    return {
         "machine": machine(),
         "settings": {
-            "length": LENGTH, "edge": EDGE, "model": MODEL, "generator": GENERATOR,
-            "weight": WEIGHT, "batch": BATCH, "warmup": WARMUP, "decay": DECAY, "steps": STEPS,
-            "rates": RATES, "lower rate": LOWER_RATE,
+            "length": LENGTH,
+            "lower rate": LOWER_RATE,
             "flops": {name: Objective(name).flops for name in (*OBJECTIVES, CONTROL)},
             "terms": {name: Objective(name).terms for name in (*OBJECTIVES, CONTROL)},
         },
         "transitions": source.transitions.tolist(),
         "emissions": source.emissions.tolist(),
         "known": tests.known,
-    }  # fmt: skip
-    study = Study(__file__, lambda: about)
-    for part in arguments.parts:
-        began, runs = time.perf_counter(), []
-        if part == "rates":
-            for name, rate in itertools.product(OBJECTIVES, RATES):
-                runs.append(run(name, "80/10/10", rate, TUNING_SEED, part, source, tests))
-        else:
-            best = best_rates(study.read()["rates"]["runs"])
-            if part == "kinds":
-                cases = [("masked", kind, best["masked"]) for kind in KINDS]
-                cases += [("masked", kind, LOWER_RATE) for kind in AGAIN]
-            else:
-                cases = [(name, "80/10/10", best[name]) for name in OBJECTIVES]
-                slower = best["electra"] / 2  # its tuning run was lucky: see the three seeds
-                cases += [(name, "80/10/10", slower) for name in ("electra", CONTROL)]
-            for case, seed in itertools.product(cases, range(arguments.seeds)):
-                runs.append(run(*case, seed, part, source, tests))
-            if part == "objectives":
-                for seed in range(arguments.seeds):
-                    torch.manual_seed(seed)
-                    for name in ("causal", "masked"):
-                        probes = tests.probes(Objective(name).model)
-                        runs.append({"name": f"untrained {name}", "seed": seed, "probes": probes})
-        seconds = round(time.perf_counter() - began)
-        study.write(**{part: {"seconds": seconds, "runs": runs}})
-
-
-def best_rates(runs: list[dict]) -> dict[str, float]:
-    """Of each objective the rate with the best probe of the last layer."""
-    return {
-        name: min((r for r in runs if r["name"] == name), key=lambda r: r["probes"][-1])["rate"]
-        for name in OBJECTIVES
     }
 
 
-def run(name: str, kind: str, rate: float, seed: int, part: str, source, tests: Tests) -> dict:
+STUDY = Study(__file__, about, unsaid=["curve"])
+
+
+def kept(part: str, name: str, kind: str, rate: float, seed: int) -> Row:
+    asked = {"name": name, "kind": kind, "rate": rate, "seed": seed}
+    return STUDY.row(asked, partial(run, part, **asked), part)
+
+
+def best_rate(name: str) -> float:
+    """The rate with the best probe of the last layer."""
+
+    def of(rate: float) -> float:
+        return kept("rates", name, "80/10/10", rate, TUNING_SEED)["probes"][-1]
+
+    return min(RATES, key=of)
+
+
+def untrained(name: str, seed: int) -> Row:
+    tests = source_and_tests()[1]
+    torch.manual_seed(seed)
+    probes = {one: tests.probes(Objective(one).model) for one in UNTRAINED}
+    return {"probes": probes[name]}
+
+
+def run(part: str, name: str, kind: str, rate: float, seed: int) -> Row:
+    source, tests = source_and_tests()
     torch.manual_seed(seed)
     objective = Objective(name, KINDS[kind])
     steps = steps_of(objective, part)
-    row = {"name": name, "kind": kind, "rate": rate, "seed": seed, "steps": steps}
-    stops = ()
-    if part == "objectives":
-        stops = {round(steps * 2**-k) for k in range(7)}
+    stops = {round(steps * 2**-k) for k in range(7)} if part == "objectives" else ()
     curve = []
     for step in trained(objective, source, rate, steps, seed, stops):
-        found = {"step": step, "probes": tests.probes(objective.model)}
-        found["own"] = own_task(objective, tests)
-        curve.append(found)
-    row |= {"own": curve[-1]["own"], "probes": curve[-1]["probes"]}
+        curve.append({"step": step, "probes": tests.probes(objective.model)})
+    row = {"steps": steps, "probes": curve[-1]["probes"]}
     if part == "objectives":
         row["curve"] = curve
     if name == "electra" and part == "objectives":
         row["generator"] = tests.gap(objective.generator)
-    if name == "masked" and part == "kinds":
+    if part == "kinds":
+        row["own"] = tests.gap(objective.model)
         row["spoiled"] = tests.spoiled(objective.model)
         row["intact"] = tests.intact(objective.model)
-    print(row if part != "objectives" else {**row, "curve": len(curve)}, flush=True)
     return row
+
+
+def main() -> None:
+    options = command(__doc__, STEPS, seeds=3).parse_args()
+    torch.set_num_threads(1)
+    for part in STEPS:
+        STUDY.begin(part)
+    best = {name: best_rate(name) for name in OBJECTIVES}
+    cases = {
+        "kinds": [("masked", kind, best["masked"]) for kind in KINDS]
+        + [("masked", kind, LOWER_RATE) for kind in AGAIN],
+        "objectives": [(name, "80/10/10", best[name]) for name in OBJECTIVES]
+        # ELECTRA's tuning run was lucky: see the three seeds.
+        + [(name, "80/10/10", best["electra"] / 2) for name in ("electra", CONTROL)],
+    }
+    for part in cases:
+        for case, seed in itertools.product(cases[part], range(options.seeds)):
+            if part in options.parts:
+                kept(part, *case, seed)
+    for seed, name in itertools.product(range(options.seeds), UNTRAINED):
+        if "objectives" in options.parts:
+            asked = {"name": f"untrained {name}", "seed": seed}
+            STUDY.row(asked, partial(untrained, name, seed), "objectives")
 
 
 if __name__ == "__main__":

@@ -1,50 +1,37 @@
 """What notebook 17 says over several seeds: the course's GPT learns to follow, in four ways.
 
-    python -m benchmarks.finetuning_study all         whatever is missing
-    python -m benchmarks.finetuning_study methods     one part: base, methods, "other rates", "equal
-                                                      cost", exchanges, replay, ranks, "whole
-                                                      stories" or longer
+    python -m benchmarks.finetuning_study [PART ...]
 
-On one thread; all together takes about an hour of one processor. Each training adds a row to
-benchmarks/results/finetuning.json, which the notebook shows; rows that are there are not computed
-again.
+Parts: base, methods, "other rates", "equal cost", exchanges, replay, ranks, "whole stories" and
+longer. On one thread.
 
 The model is the GPT that ships, which has read the stories of the Reader's train part and the
 tales, but none of the Reader's annotations. It is trained on three tasks in turn, one a step: a
 word and then a sentence that holds it; a paragraph and a question, then the answer; a statement
-*without* its story, then yes, no or maybe. The loss counts the answers alone. Measured on the test
-part: how often the given word is used, beside how often the same sentences hold the word of another
-prompt; whether one sentence was written; exact match and F1 of the answers; the share of right
-judgements; the surprise of the true answer, with its own prompt and with that of another; and
-bits per byte of the old texts, which is the forgetting.
+*without* its story, then yes, no or maybe. The loss counts the answers alone. Everything is
+measured on the test part, the forgetting in bits per byte of old texts.
 
-Ways: *full* (all weights), *output* (the output matrix and the norm before it, all else frozen),
-*adapters* (two in each block) and *LoRA* (on all six maps of each block), the last two with nearly
-the same number of weights. The optimizer is AdamW everywhere. Its rate is chosen for each way on a
-seed of its own, by the mean surprise of validation answers after shorter runs; where the best lies
-at the edge of those tried, one beyond it is tried. Weight decay and the number of steps were not
-tuned. "Other rates" repeats the comparison with a third and with three times the rate of each way,
-because the best rate of short runs need not be the best of long ones, and because what is forgotten
-depends on it as well. "Equal cost" gives the ways with frozen weights as many steps as cost the
-arithmetic of the full one, counted by formula (notebook 13: a weight that is passed through costs
-two operations forward, two for the gradient of what it reads, and two for its own gradient).
-"Exchanges" trains the models of the first comparison again, and asks what the paragraph and the
-question are worth each: only one of them comes from another prompt. "Replay" puts a batch of the
-old training text after every three steps. "Ranks" trains LoRA with other ranks, once with the
-factor alpha / r and once with one that falls with the root of r only; both are the usual factor at
-the rank above.
+Ways: *full* (all weights), *output* (the output matrix and the norm before it), *adapters* (two in
+each block) and *LoRA* (on all six maps of each block), the last two with nearly the same number of
+weights. The optimizer is AdamW. Its rate is chosen for each way on a seed of its own, by the mean
+surprise of validation answers after shorter runs; weight decay and steps were not tuned.
 
-"Whole stories" fine-tunes all weights for three words and a story, and for a story and a statement:
-does the model use what it is given? "Longer" trains the first task alone, eight times as long,
-once.
+"Other rates" has a third and three times the rate of each way. "Equal cost" gives the ways with
+frozen weights as many steps as cost the arithmetic of the full one. "Exchanges" trains the models
+of the first comparison again, and asks what the paragraph and the question are worth each. "Replay"
+puts a batch of the old training text after every three steps. "Ranks" trains LoRA with other ranks,
+once with the factor alpha / r and once with one that falls with the root of r only; both are the
+usual factor at the rank above. "Whole stories" fine-tunes all weights for three words and a story,
+and for a story and a statement. "Longer" trains the first task alone, eight times as long, once.
 """
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -52,21 +39,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from benchmarks.study import Study, command, machine, tuned
+from benchmarks.encoder_decoder_study import usual_answers
+from benchmarks.study import Numbered, Row, Study, command, machine, tuned
 from helpers.data.batching import TextWindows, seeded
 from helpers.data.bpe import END_OF_TEXT, BPETokenizer
 from helpers.data.corpora import lantern_stories
-from helpers.data.lantern_reader import Story, inference_test, read_stories
+from helpers.data.lantern_reader import Story, read_stories
 from helpers.data.masking import IGNORED, pad_rows
 from helpers.data.reader_instructions import (
     ANSWERS,
     Instruction,
-    InstructionBatches,
-    InTurn,
     encoded,
     occurs,
     prompt_ids,
-    sentences,
     to_answer,
     to_judge,
     to_tell,
@@ -74,7 +59,7 @@ from helpers.data.reader_instructions import (
     words_used,
 )
 from helpers.device import mixed_precision
-from helpers.inference.answers import exact_match, token_f1
+from helpers.inference.answers import exact_match
 from helpers.inference.cached_predictor import CachedPredictor
 from helpers.inference.plausibility import bits_per_byte, text_log_probs
 from helpers.inference.rules import Rules
@@ -142,9 +127,30 @@ def tasks(part: str) -> dict[str, list[Instruction]]:
     }
 
 
+def batches_of(rows: Sequence[Instruction], size: int, seed: int) -> Numbered:
+    """Inputs and targets; inputs are filled up with the mark behind their ends."""
+
+    def collate(some: list[Instruction]) -> tuple[Tensor, Tensor]:
+        inputs, targets = zip(*(encoded(tokenizer(), row) for row in some), strict=True)
+        end = tokenizer().special_ids[END_OF_TEXT]
+        return pad_rows(inputs, end), pad_rows(targets, IGNORED)
+
+    return Numbered(rows, size, seed, collate)
+
+
+class InTurn:
+    """Numbered batches of several kinds, one a step: 0, 1, 2, 0, 1, 2, ..."""
+
+    def __init__(self, *kinds: Any) -> None:
+        self.kinds = kinds
+
+    def batch(self, step: int) -> tuple[Tensor, Tensor]:
+        number, kind = divmod(step, len(self.kinds))
+        return self.kinds[kind].batch(number)
+
+
 def training_batches(seed: int) -> InTurn:
-    rows = tasks("train").items()
-    return InTurn([InstructionBatches(tokenizer(), r, BATCH[k], seed) for k, r in rows])
+    return InTurn(*(batches_of(rows, BATCH[k], seed) for k, rows in tasks("train").items()))
 
 
 def cost(method: str) -> float:
@@ -163,14 +169,18 @@ def cost(method: str) -> float:
     return (everywhere + through + own) / (6 * whole)
 
 
+def by_length(texts: Sequence[Tensor], size: int) -> list[list[int]]:
+    """The numbers of the texts in batches, the shortest first."""
+    order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+    return [order[first : first + size] for first in range(0, len(order), size)]
+
+
 @torch.no_grad()
 def surprises(model: nn.Module, rows: Sequence[Instruction]) -> Tensor:
     """Bits of each answer and its end, given its prompt, (N,)."""
     pairs = [encoded(tokenizer(), row) for row in rows]
-    order = sorted(range(len(rows)), key=lambda i: len(pairs[i][0]))
     found = torch.zeros(len(rows))
-    for first in range(0, len(order), 48):
-        now = order[first : first + 48]
+    for now in by_length([inputs for inputs, _ in pairs], 48):
         inputs = pad_rows([pairs[i][0] for i in now], 0)
         targets = pad_rows([pairs[i][1] for i in now], IGNORED)
         costs = F.cross_entropy(model(inputs).transpose(1, 2), targets, reduction="none")
@@ -188,10 +198,8 @@ def labels_right(model: nn.Module, rows: Sequence[Instruction]) -> Tensor:
     """Whether, of yes, no and maybe, the right answer's first token is the likeliest, (N,)."""
     first = torch.tensor([int(tokenizer().encode(f" {answer}")[0]) for answer in ANSWERS])
     prompts = [prompt_ids(tokenizer(), row.prompt) for row in rows]
-    order = sorted(range(len(rows)), key=lambda i: len(prompts[i]))
     guesses = torch.zeros(len(rows), dtype=torch.long)
-    for begin in range(0, len(order), 48):
-        now = order[begin : begin + 48]
+    for now in by_length(prompts, 48):
         ends = torch.tensor([len(prompts[i]) - 1 for i in now])
         logits = model(pad_rows([prompts[i] for i in now], 0))
         guesses[now] = logits[torch.arange(len(now)), ends][:, first].argmax(1)
@@ -205,10 +213,8 @@ def written(
     """What the model writes behind each prompt."""
     end, found = tokenizer().special_ids[END_OF_TEXT], [""] * len(rows)
     prompts = [prompt_ids(tokenizer(), row.prompt)[1:] for row in rows]
-    order = sorted(range(len(rows)), key=lambda i: len(prompts[i]))
     predictor, draw = CachedPredictor(model, end, window=800), torch.Generator().manual_seed(0)
-    for first in range(0, len(order), at_once):
-        now = order[first : first + at_once]
+    for now in by_length(prompts, at_once):
         texts = sample(
             predictor, longest, draw, [prompts[i] for i in now], Rules(temperature), stop=end
         )
@@ -235,42 +241,25 @@ def remembered(model: nn.Module) -> dict[str, float]:
     return found
 
 
-def measured(model: GPT) -> dict[str, Any]:
+def measured(model: GPT) -> Row:
     """All that is measured of a model that has been fine-tuned, on the test part."""
     model = merge_lora(model).eval()
     rows, found = tasks("test"), {}
-    words = rows["word"][:ASKED]
+    words, questions = rows["word"][:ASKED], rows["question"][:ASKED]
     texts = written(model, words, 48, 0.8)
     given = [row.prompt.removeprefix("Word: ").strip() for row in words]
     others = given[7:] + given[:7]
     found["word used"] = share(occurs(w, t) for w, t in zip(given, texts, strict=True))
     found["other word"] = share(occurs(w, t) for w, t in zip(others, texts, strict=True))
-    found["one sentence"] = share(len(sentences(t)) == 1 and "\n" not in t for t in texts)
-    questions = rows["question"][:ASKED]
     answers = written(model, questions, 14, 0)
-    pairs = [(a.strip(), row.answer.strip()) for a, row in zip(answers, questions, strict=True)]
-    found["exact"] = share(exact_match(a, [b]) for a, b in pairs)
-    found["F1"] = share(token_f1(a, [b]) for a, b in pairs)
-    found["piece"] = share(
-        a != "" and a in row.prompt.partition("\n\nQuestion:")[0]
-        for (a, _), row in zip(pairs, questions, strict=True)
-    )
-    right, chosen = labels_right(model, rows["statement"]), set(inference_test())
-    hard = [story in chosen for story in stories("test") for _ in ANSWERS]
-    found["statement"] = share(right)
-    found["statement, hard"] = share(right[torch.tensor(hard)])
+    pairs = zip(answers, questions, strict=True)
+    found["exact"] = share(exact_match(a.strip(), [row.answer.strip()]) for a, row in pairs)
+    found["statement"] = share(labels_right(model, rows["statement"]))
     for kind, some in {"word": words, "question": questions}.items():
         own, wrong = surprises(model, some), surprises(model, exchanged(some, 7))
-        gain = wrong - own
         found[f"{kind}, bits"] = round(float(own.mean()), 3)
-        found[f"{kind}, gained"] = round(float(gain.mean()), 3)
-        found[f"{kind}, gained, error"] = round(float(gain.std() / len(gain) ** 0.5), 3)
-    found["old"] = remembered(model)
-    found["examples"] = [[w, t] for w, t in zip(given[:8], texts[:8], strict=True)]
-    found["answers"] = [
-        [row.prompt[-90:], a, b] for row, (a, b) in zip(questions, pairs[:8], strict=False)
-    ]
-    return found
+        found[f"{kind}, gained"] = round(float((wrong - own).mean()), 3)
+    return found | {"old": remembered(model)}
 
 
 def share(values: Any) -> float:
@@ -278,16 +267,11 @@ def share(values: Any) -> float:
     return round(sum(values) / len(values), 4)
 
 
-def fit(model: GPT, batches: Any, steps: int, rate: float) -> dict[str, Any]:
-    """Train; the curve of the loss, in nats per token of the answers, and the seconds."""
-    began, losses, curve = time.process_time(), [], []
-    training = Training(model, batches, steps, rate, warmup=WARMUP, precision="auto")
-    for record in training:
-        losses.append(record.loss)
-        if record.step % 30 == 0:
-            curve.append(round(sum(losses) / len(losses), 4))
-            losses = []
-    return {"curve": curve, "seconds": round(time.process_time() - began, 1)}
+def fit(model: GPT, batches: Any, steps: int, rate: float) -> float:
+    """Train; the seconds."""
+    began = time.process_time()
+    list(Training(model, batches, steps, rate, warmup=WARMUP, precision="auto"))
+    return round(time.process_time() - began, 1)
 
 
 def validation(model: GPT) -> float:
@@ -300,101 +284,85 @@ def validation(model: GPT) -> float:
     return round(sum(found) / len(found), 4)
 
 
-def run(method: str, rate: float, seed: int, steps: int) -> dict[str, Any]:
+def run(
+    method: str,
+    rate: float,
+    seed: int,
+    steps: int = STEPS,
+    batches: Any = None,
+    measure: Callable[[GPT], Row] = measured,
+) -> Row:
+    """Train in one of the ways, on the three tasks if no batches are given, and measure."""
     model = adapted(method, seed)
-    row = {"trained": sum(p.numel() for _, p in trained(model))}
-    row |= fit(model, training_batches(seed), steps, rate)
+    row: Row = {"trained": sum(p.numel() for _, p in trained(model))}
+    row["seconds"] = fit(model, batches or training_batches(seed), steps, rate)
     row["validation"] = validation(model)
-    return row if seed == TUNING_SEED else row | measured(model)
+    return row if seed == TUNING_SEED else row | measure(model)
 
 
-def about() -> dict[str, Any]:
+def about() -> Row:
     settings = {
         "rank": RANK,
-        "alpha": ALPHA,
         "width": WIDTH,
-        "maps": MAPS,
         "steps": STEPS,
-        "tuning steps": TUNING_STEPS,
         "batch": BATCH,
-        "asked": ASKED,
-        "old": {"stories": OLD_STORIES, "tales": OLD_TALES},
         "cost": {method: round(cost(method), 4) for method in METHODS},
         "replay": REPLAY,
         "whole stories": [WHOLE_STEPS, WHOLE_BATCH, WHOLE_RATE],
     }
     precision = mixed_precision(torch.device("cpu"))
-    about = {"torch": torch.__version__, "machine": machine()}
-    return about | {"precision": precision, "settings": settings}
+    return {"machine": machine(), "precision": precision, "settings": settings}
 
 
 STUDY = Study(__file__, about, "finetuning")
 
 
-def kept(part: str, keys: dict[str, Any], make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def kept(part: str, method: str, make: Callable[[], Row], **keys: Any) -> Row:
     """A row of results: the one that is there, or a new one, which is written at once."""
-    return STUDY.row({"part": part, **keys}, make, unsaid=("examples", "answers", "curve"))
+    return STUDY.row({"part": part, "method": method, **keys}, make)
 
 
 def best_rate(method: str) -> float:
     """The rate with the lowest surprise of validation answers; no best at an edge."""
 
     def of(rate: float) -> float:
-        keys = {"method": method, "rate": rate, "seed": TUNING_SEED, "steps": TUNING_STEPS}
-        return kept("tuning", keys, lambda: run(**keys))["validation"]
+        keys = {"rate": rate, "seed": TUNING_SEED, "steps": TUNING_STEPS}
+        return kept("tuning", method, partial(run, method, **keys), **keys)["validation"]
 
     return tuned(RATES[method], of, factor=3.0, digits=1, more=3)
 
 
 def of_base() -> None:
-    kept("base", {"method": "none"}, lambda: measured(base()) | {"validation": validation(base())})
-    kept("baselines", {"method": "none"}, baselines)
-    read_by_models = BATCH["statement"] * STEPS // 3
+    kept("base", "none", lambda: measured(base()))
+    kept("baselines", "none", baselines)
+    number = BATCH["statement"] * STEPS // 3  # as many as a model reads
     for seed in range(SEEDS):
-
-        def make(seed: int = seed) -> dict[str, Any]:
-            return {"statement": naive_bayes(stories("test"), read_by_models, seed)}
-
-        kept("naive Bayes", {"statements": read_by_models, "seed": seed}, make)
+        asked = {"part": "naive Bayes", "statements": number, "seed": seed}
+        STUDY.row(asked, partial(naive_bayes, number, seed))
 
 
-def naive_bayes(tested: Sequence[Story], number: int | None = None, seed: int = 0) -> float:
+def naive_bayes(number: int | None = None, seed: int = 0) -> Row:
     """The share of statements judged right after a number of training statements drawn, or all."""
     texts = [statement for story in stories("train") for statement in story.statements]
     some = torch.randperm(len(texts), generator=seeded(seed))[:number].tolist()
     naive = NaiveBayes([texts[i] for i in some], [i % 3 for i in some])
-    guesses = naive.classify([s for story in tested for s in story.statements])
-    return share(guess == i % 3 for i, guess in enumerate(guesses))
+    guesses = naive.classify([s for story in stories("test") for s in story.statements])
+    return {"statement": share(guess == i % 3 for i, guess in enumerate(guesses))}
 
 
-def baselines() -> dict[str, Any]:
+def baselines() -> Row:
     """What can be had without a network: naive Bayes on statements, usual answers to questions."""
-    train, found = stories("train"), {}
-    for name, some in {"statement": stories("test"), "statement, hard": inference_test()}.items():
-        found[name] = naive_bayes(some)
-    usual: dict[str, dict[str, int]] = {}
-    for story in train:
-        for question, answer in story.questions:
-            counts = usual.setdefault(question.split()[0], {})
-            counts[answer] = counts.get(answer, 0) + 1
     rows = to_answer(stories("test"), near=True)[:ASKED]
-    pairs = []
-    for row in rows:
-        word = row.prompt.partition("Question: ")[2].split()[0]
-        counts = usual.get(word) or {"the sea": 1}
-        pairs.append((max(counts, key=counts.__getitem__), row.answer.strip()))
-    found["exact"] = share(exact_match(a, [b]) for a, b in pairs)
-    found["F1"] = share(token_f1(a, [b]) for a, b in pairs)
-    return found
+    guesses = usual_answers([row.prompt.partition("Question: ")[2] for row in rows])
+    pairs = zip(guesses, rows, strict=True)
+    hits = [exact_match(guess, [row.answer.strip()]) for guess, row in pairs]
+    return naive_bayes() | {"exact": share(hits)}
 
 
 def methods(part: str = "methods", factors: Sequence[float] = (1,)) -> None:
-    for seed in range(SEEDS):
-        for method in METHODS:
-            for factor in factors:
-                rate = float(f"{factor * best_rate(method):.0e}")
-                keys = {"method": method, "rate": rate, "seed": seed, "steps": STEPS}
-                kept(part, keys, lambda keys=keys: run(**keys))
+    for seed, method, factor in itertools.product(range(SEEDS), METHODS, factors):
+        keys = {"rate": float(f"{factor * best_rate(method):.0e}"), "seed": seed, "steps": STEPS}
+        kept(part, method, partial(run, method, **keys), **keys)
 
 
 def other_rates() -> None:
@@ -402,113 +370,81 @@ def other_rates() -> None:
 
 
 def equal_cost() -> None:
-    rates = {method: best_rate(method) for method in METHODS}
-    for seed in range(SEEDS):
-        for method in METHODS[1:]:
-            steps = round(STEPS / cost(method))
-            keys = {"method": method, "rate": rates[method], "seed": seed, "steps": steps}
-            kept("equal cost", keys, lambda keys=keys: run(**keys))
-
-
-class Replayed:
-    """Three batches of tasks and one of old text, in turn."""
-
-    def __init__(self, new: Any, old: Any) -> None:
-        self.new, self.old = new, old
-
-    def batch(self, step: int) -> tuple[Tensor, Tensor]:
-        turn, place = divmod(step, 4)
-        return self.old.batch(turn) if place == 3 else self.new.batch(3 * turn + place)
+    for seed, method in itertools.product(range(SEEDS), METHODS[1:]):
+        keys = {"rate": best_rate(method), "seed": seed, "steps": round(STEPS / cost(method))}
+        kept("equal cost", method, partial(run, method, **keys), **keys)
 
 
 def replay() -> None:
+    """Three batches of tasks and one of old text, in turn."""
     text = tokenizer().encode(lantern_stories().train, special=True)
-    for seed in range(SEEDS):
-        for method in METHODS:
-            rate = best_rate(method)
-
-            def make(method: str = method, rate: float = rate, seed: int = seed) -> dict[str, Any]:
-                model = adapted(method, seed)
-                batches = Replayed(training_batches(seed), TextWindows(text, *REPLAY, seed))
-                return fit(model, batches, STEPS * 4 // 3, rate) | measured(model)
-
-            kept("replay", {"method": method, "rate": rate, "seed": seed}, make)
+    for seed, method in itertools.product(range(SEEDS), METHODS):
+        keys = {"rate": best_rate(method), "seed": seed}
+        new = training_batches(seed)
+        mixture = InTurn(*new.kinds, TextWindows(text, *REPLAY, seed))
+        make = partial(run, method, **keys, steps=STEPS * 4 // 3, batches=mixture)
+        kept("replay", method, make, **keys)
 
 
 def ranks() -> None:
     rate = best_rate("LoRA")
-    for seed in range(SEEDS):
-        for rank in RANKS:
-            for power in (1.0, 0.5) if rank != RANK else (1.0,):
+    for seed, rank, power in itertools.product(range(SEEDS), RANKS, (1.0, 0.5)):
+        if rank != RANK or power == 1.0:
+            keys = {"rank": rank, "power": power, "rate": rate, "seed": seed}
+            STUDY.row({"part": "ranks"} | keys, partial(of_rank, **keys))
 
-                def make(
-                    rank: int = rank, power: float = power, seed: int = seed
-                ) -> dict[str, Any]:
-                    torch.manual_seed(seed)
-                    model = base()
-                    factor = ALPHA / RANK * (RANK / rank) ** power
-                    layers = add_lora(model, rank, factor * rank, MAPS)
-                    found = {"factor": round(factor, 4)}
-                    found |= fit(model, training_batches(seed), STEPS, rate)
-                    with torch.no_grad():
-                        changes = [x.update().norm() / x.base.weight.norm() for x in layers]
-                    found["size"] = round(float(torch.stack(changes).mean()), 4)
-                    model = merge_lora(model).eval()
-                    old = remembered(model)
-                    return found | {"old": old} | exchanges_measured(model)
 
-                kept("ranks", {"rank": rank, "power": power, "rate": rate, "seed": seed}, make)
+def of_rank(rank: int, power: float, rate: float, seed: int) -> Row:
+    torch.manual_seed(seed)
+    model, factor = base(), ALPHA / RANK * (RANK / rank) ** power
+    layers = add_lora(model, rank, factor * rank, MAPS)
+    found: Row = {"factor": round(factor, 4)}
+    found["seconds"] = fit(model, training_batches(seed), STEPS, rate)
+    with torch.no_grad():
+        changes = [x.update().norm() / x.base.weight.norm() for x in layers]
+    found["size"] = round(float(torch.stack(changes).mean()), 4)
+    return found | {"old": remembered(merge_lora(model).eval())} | exchanges_measured(model)
 
 
 def exchanges() -> None:
-    kept("exchanges", {"method": "none"}, lambda: exchanges_measured(base()))
-    for seed in range(SEEDS):
-        for method in METHODS:
-            rate = best_rate(method)
-
-            def make(method: str = method, rate: float = rate, seed: int = seed) -> dict[str, Any]:
-                model = adapted(method, seed)
-                found = fit(model, training_batches(seed), STEPS, rate)
-                return found | exchanges_measured(merge_lora(model).eval())
-
-            kept("exchanges", {"method": method, "rate": rate, "seed": seed}, make)
+    kept("exchanges", "none", lambda: exchanges_measured(base()))
+    for seed, method in itertools.product(range(SEEDS), METHODS):
+        keys = {"rate": best_rate(method), "seed": seed}
+        make = partial(run, method, **keys, measure=exchanges_measured)
+        kept("exchanges", method, make, **keys)
 
 
-def exchanges_measured(model: GPT) -> dict[str, Any]:
+def exchanges_measured(model: GPT) -> Row:
     """Bits that the true answer costs more when one half of its prompt is another's."""
+    model = merge_lora(model).eval()
     own = tasks("test")["question"][:ASKED]
     between = "\n\nQuestion: "
     halves = [row.prompt.split(between) for row in own]
     further = halves[7:] + halves[:7]
     wrong = {
-        "paragraph": [
-            other[0] + between + mine[1] for mine, other in zip(halves, further, strict=True)
-        ],
-        "question": [
-            mine[0] + between + other[1] for mine, other in zip(halves, further, strict=True)
-        ],
-        "both": [other[0] + between + other[1] for other in further],
+        "paragraph": [(other[0], mine[1]) for mine, other in zip(halves, further, strict=True)],
+        "question": [(mine[0], other[1]) for mine, other in zip(halves, further, strict=True)],
+        "both": further,
     }
     bits, found = surprises(model, own), {}
     for name, prompts in wrong.items():
-        rows = [row._replace(prompt=prompt) for row, prompt in zip(own, prompts, strict=True)]
-        gain = surprises(model, rows) - bits
-        found[name] = round(float(gain.mean()), 3)
-        found[f"{name}, error"] = round(float(gain.std() / len(gain) ** 0.5), 3)
+        pairs = zip(own, prompts, strict=True)
+        rows = [row._replace(prompt=between.join(prompt)) for row, prompt in pairs]
+        found[name] = round(float((surprises(model, rows) - bits).mean()), 3)
     return found
 
 
-def whole(kind: str, seed: int) -> dict[str, Any]:
-    """All weights, whole stories: is what is given used?"""
+def whole(kind: str, seed: int | None) -> Row:
+    """All weights, whole stories: is what is given used? And before training, without a seed."""
+    if seed is None:
+        return whole_measured(base().eval(), kind)
     model = adapted("full", seed)
     rows = {"words": to_tell, "statement": to_judge}[kind](stories("train"))
-    batches = InstructionBatches(tokenizer(), rows, WHOLE_BATCH, seed)
-    row = fit(model, batches, WHOLE_STEPS, WHOLE_RATE)
-    model.eval()
-    return row | whole_measured(model, kind)
+    seconds = fit(model, batches_of(rows, WHOLE_BATCH, seed), WHOLE_STEPS, WHOLE_RATE)
+    return {"seconds": seconds} | whole_measured(model.eval(), kind)
 
 
-def whole_measured(model: GPT, kind: str) -> dict[str, Any]:
+def whole_measured(model: GPT, kind: str) -> Row:
     some = stories("test")[:80]
     turned = some[7:] + some[:7]
     if kind == "words":
@@ -519,7 +455,6 @@ def whole_measured(model: GPT, kind: str) -> dict[str, Any]:
         found = {
             "words used": share(words_used(w, t) for w, t in zip(given, texts, strict=True)),
             "other words": share(words_used(w, t) for w, t in zip(others, texts, strict=True)),
-            "example": [list(given[0]), texts[0]],
         }
     else:
         own = to_judge(some)
@@ -527,9 +462,7 @@ def whole_measured(model: GPT, kind: str) -> dict[str, Any]:
         wrong = to_judge(told)
         found = {"statement": share(labels_right(model, own))}
         found["statement, other story"] = share(labels_right(model, wrong))
-    bits = surprises(model, own)
-    gain = surprises(model, wrong) - bits
-    found["bits"] = round(float(bits.mean()), 3)
+    gain = surprises(model, wrong) - surprises(model, own)
     found["gained"] = round(float(gain.mean()), 3)
     found["gained, error"] = round(float(gain.std() / len(gain) ** 0.5), 3)
     return found
@@ -537,24 +470,17 @@ def whole_measured(model: GPT, kind: str) -> dict[str, Any]:
 
 def whole_stories() -> None:
     for kind in ("words", "statement"):
-        keys = {"kind": kind, "method": "none"}
-        kept("whole stories", keys, lambda kind=kind: whole_measured(base(), kind))
-    for seed in range(SEEDS):
-        for kind in ("words", "statement"):
-            keys = {"kind": kind, "method": "full", "seed": seed}
-            kept("whole stories", keys, lambda kind=kind, seed=seed: whole(kind, seed))
+        make = partial(whole, kind, None)
+        kept("whole stories", "none", make, kind=kind)
+    for seed, kind in itertools.product(range(SEEDS), ("words", "statement")):
+        kept("whole stories", "full", partial(whole, kind, seed), kind=kind, seed=seed)
 
 
 def longer() -> None:
     """The first task alone, eight times its steps, all weights, once."""
-    rate, steps = best_rate("full"), LONGER * STEPS // 3
-
-    def make() -> dict[str, Any]:
-        model = adapted("full", 0)
-        rows = InstructionBatches(tokenizer(), tasks("train")["word"], BATCH["word"], 0)
-        return fit(model, rows, steps, rate) | measured(model)
-
-    kept("longer", {"method": "full", "rate": rate, "seed": 0, "steps": steps}, make)
+    keys = {"rate": best_rate("full"), "seed": 0, "steps": LONGER * STEPS // 3}
+    rows = batches_of(tasks("train")["word"], BATCH["word"], 0)
+    kept("longer", "full", partial(run, "full", **keys, batches=rows), **keys)
 
 
 PARTS: dict[str, Callable[[], None]] = {
@@ -570,9 +496,7 @@ PARTS: dict[str, Callable[[], None]] = {
 }
 
 if __name__ == "__main__":
-    parser = command(__doc__)
-    parser.add_argument("part", nargs="+", choices=[*PARTS, "all"])
-    options = parser.parse_args()
+    options = command(__doc__, PARTS).parse_args()
     torch.set_num_threads(1)
-    for part in PARTS if "all" in options.part else options.part:
-        PARTS[part]()
+    for name in options.parts:
+        PARTS[name]()

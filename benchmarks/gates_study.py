@@ -1,37 +1,38 @@
 """What notebook 07 says over several seeds: counting, recall over long delays, equal time on text.
 
-    python -m benchmarks.gates_study counting LSTM    a^n b^n, all seeds and learning rates at once
-    python -m benchmarks.gates_study recall LSTM 3    name the first symbol after 10 to 200 others
-    python -m benchmarks.gates_study longer LSTM 5    the longest delay with three times the steps
-    python -m benchmarks.gates_study speed            milliseconds a step of the language models
-    python -m benchmarks.gates_study text LSTM        the tales: rates on one seed, then three seeds
-    python -m benchmarks.gates_study quarter          the LSTM with a quarter of its steps
-    python -m benchmarks.gates_study equal GRU        a network with as many steps as the LSTM
-    python -m benchmarks.gates_study kernel           milliseconds a step without oneDNN
-    python -m benchmarks.gates_study all              whatever is missing
+    python -m benchmarks.gates_study [PART ...]
 
-Each call takes a quarter of a minute to two minutes on one core and adds its rows to
-benchmarks/results/gates_study.json, which notebook 07 shows; rows that are there are not computed
-again. Learning rates are chosen on seeds of their own.
+counting    a^n b^n, for each kind of network all seeds and learning rates at once
+recall      name the first symbol after 10 to 200 others
+longer      the longest delay with three times the steps
+speed       milliseconds a step of the language models, which says how many steps they get
+text        the tales: rates on one seed, then three seeds
+quarter     the LSTM with a quarter of its steps, as if a step cost what its multiplications say
+equal       networks with as many steps as the LSTM, however long they take
+kernel      milliseconds a step with and without oneDNN, which has a kernel for LSTMs
+
+On one thread. Learning rates are chosen on seeds of their own.
 """
 
 from __future__ import annotations
 
+import itertools
 import statistics
 import time
 from collections.abc import Iterable
+from functools import cache, partial
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from benchmarks.study import Study, command, tuned
+from benchmarks.study import Study, command, machine, tuned
 from helpers.data import corpora
 from helpers.data.tokenizers import CharTokenizer
 from helpers.inference.evaluation import score
 from helpers.models.ngram import ModifiedKneserNey
 from helpers.models.recurrent import Recurrent
-from helpers.models.recurrent_cells import GatedCell
+from helpers.models.recurrent_cells import ElmanCell, GatedCell, GRUCell, LSTMCell, ReLUElmanCell
 
 # a^n b^n: read so many a and as many b, and say after each b whether the text ends now.
 COUNTING = {"trained": 30, "tested": 120, "hidden": 10, "batch": 16, "steps": 1500}
@@ -40,8 +41,7 @@ OTHER_RATES = {  # where the best of those was the lowest or the highest
     "Elman, ReLU": (1e-3, 3e-3, 1e-2, 3e-2),
     "GRU": (1e-2, 3e-2, 1e-1, 3e-1),
 }
-COUNTERS = ("Elman, tanh", "Elman, ReLU", "GRU", "LSTM")
-BLOCKS = {"Elman, tanh": 1, "Elman, ReLU": 1, "gated": 2, "GRU": 3, "LSTM": 4}
+CELLS = {"Elman, tanh": ElmanCell, "Elman, ReLU": ReLUElmanCell, "GRU": GRUCell, "LSTM": LSTMCell}
 
 # Recall: one of eight symbols, then others that do not matter, then a sign that asks for the first.
 RECALL = {"symbols": 8, "hidden": 32, "batch": 32, "steps": 400, "delays": [10, 30, 100, 200]}
@@ -58,77 +58,49 @@ QUARTER_RATES = (1e-2, 2e-2, 4e-2, 8e-2, 0.16)
 WRITERS = {"Elman": 128, "Elman, wide": 280, "GRU": 128, "LSTM": 128}
 
 
-class Networks:
-    """Many small networks of one kind, trained side by side; each has a learning rate of its own.
+class Counter(nn.Module):
+    """A cell of the course that reads a's and b's, and a linear output; its first weights."""
 
-    Args:
-        kind: one of ``COUNTERS``.
-        seeds: of the first weights, one for each network.
-        rates: their learning rates.
-    """
-
-    def __init__(self, kind: str, seeds: list[int], rates: list[float], V: int, H: int, K: int):
-        self.kind, self.H, self.blocks = kind, H, BLOCKS[kind]
-        shapes = {"W_x": (V, self.blocks * H), "W_h": (H, self.blocks * H)}
-        shapes |= {"b": (1, self.blocks * H), "b_hh": (1, H), "W_y": (H, K), "b_y": (1, K)}
-        made = []
-        for seed in seeds:
-            draw = torch.Generator().manual_seed(seed)
-            made.append([(2 * torch.rand(s, generator=draw) - 1) / H**0.5 for s in shapes.values()])
-        self.p = {
-            name: torch.stack([one[k] for one in made]).requires_grad_()
-            for k, name in enumerate(shapes)
-        }
-        self.rates = torch.tensor(rates)[:, None, None]
-        self.moments = {
-            name: (torch.zeros_like(w), torch.zeros_like(w)) for name, w in self.p.items()
-        }
-        self.step = 0
-
-    def read(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """One-hot x (T, B, V) -> logits (N, T, B, K), and what each remembers (N, T, B, H)."""
-        p, H, N = self.p, self.H, len(self.rates)
-        projected = x @ p["W_x"][:, None] + p["b"][:, None]  # (N, T, B, blocks H)
-        h = C = x.new_zeros(N, x.shape[1], H)
-        shown, kept = [], []
-        for a in projected.unbind(1):
-            if self.kind == "GRU":
-                from_h = h @ p["W_h"]
-                z, r = torch.sigmoid(a[..., : 2 * H] + from_h[..., : 2 * H]).chunk(2, -1)
-                new = torch.tanh(a[..., 2 * H :] + r * (from_h[..., 2 * H :] + p["b_hh"]))
-                h = torch.lerp(new, h, z)
-            elif self.kind == "LSTM":
-                gates, new = torch.baddbmm(a, h, p["W_h"]).split([3 * H, H], -1)
-                f, i, o = torch.sigmoid(gates).chunk(3, -1)
-                C = f * C + i * torch.tanh(new)
-                h = o * torch.tanh(C)
-            elif self.kind == "gated":
-                z, new = torch.baddbmm(a, h, p["W_h"]).chunk(2, -1)
-                h = torch.lerp(torch.relu(new), h, torch.sigmoid(z))
-            else:
-                new = torch.baddbmm(a, h, p["W_h"])
-                h = torch.tanh(new) if self.kind == "Elman, tanh" else torch.relu(new)
-            shown.append(h)
-            kept.append(C if self.kind == "LSTM" else h)
-        logits = torch.stack(shown, 1) @ p["W_y"][:, None] + p["b_y"][:, None]
-        return logits, torch.stack(kept, 1)
-
-    def update(self, losses: Tensor, factor: float) -> None:
-        """A step of Adam for each network from its own loss (N,), the gradient's norm at most 1."""
-        names = list(self.p)
-        gradients = torch.autograd.grad(losses.sum(), list(self.p.values()), allow_unused=True)
-        some = {n: g for n, g in zip(names, gradients, strict=True) if g is not None}
-        norm = torch.stack([g.square().sum((1, 2)) for g in some.values()]).sum(0).sqrt()
-        shrink = (1 / norm.clamp(min=1))[:, None, None]
-        self.step += 1
+    def __init__(self, kind: str, seed: int) -> None:
+        super().__init__()
+        H, cell = COUNTING["hidden"], CELLS[kind](2, COUNTING["hidden"])
+        self.cell, self.output = cell, nn.Linear(H, 1)
+        draw, gates = torch.Generator().manual_seed(seed), len(cell.gates) * H
+        shapes = [(2, gates), (H, gates), (gates,), (H,), (H, 1), (1,)]
+        first = [(2 * torch.rand(shape, generator=draw) - 1) / H**0.5 for shape in shapes]
+        W_x, W_h, b, b_hh, W_y, b_y = (one.T if one.ndim == 2 else one for one in first)
+        parts = [(cell.x2h.weight, W_x), (cell.x2h.bias, b)]
+        parts += [
+            (self.output.weight, W_y),
+            (self.output.bias, b_y),
+            (cell.h2h.weight, W_h[-len(cell.h2h.weight) :]),
+        ]
+        if kind == "GRU":
+            parts += [(cell.h2zr.weight, W_h[: 2 * H]), (cell.h2h.bias, b_hh)]
         with torch.no_grad():
-            for name, gradient in some.items():
-                first, second = self.moments[name]
-                first.lerp_(gradient * shrink, 0.1)
-                second.lerp_((gradient * shrink).square(), 0.001)
-                mean = first / (1 - 0.9**self.step)
-                size = (second / (1 - 0.999**self.step)).sqrt() + 1e-8
-                self.p[name] -= factor * self.rates * mean / size
+            for parameter, value in parts:
+                parameter.copy_(value)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """One-hot x (T, B, 2) -> logits (T, B), and what it remembers (T, B, H)."""
+        projected, shown, kept = self.cell.project(x), [], []
+        state = self.cell.start(x.shape[1], projected)
+        for now in projected.unbind():
+            h, state = self.cell.step(now, state)
+            shown.append(h)
+            kept.append(state[1] if isinstance(state, tuple) else state)
+        return self.output(torch.stack(shown))[..., 0], torch.stack(kept)
+
+
+def read(networks: list[Counter], x: Tensor) -> tuple[Tensor, Tensor]:
+    """What networks of one kind give, side by side: (N, T, B) and (N, T, B, H)."""
+    named = [dict(network.named_parameters()) for network in networks]
+    stacked = {name: torch.stack([one[name] for one in named]) for name in named[0]}
+
+    def one(parameters: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
+        return torch.func.functional_call(networks[0], parameters, (x,))
+
+    return torch.func.vmap(one)(stacked)
 
 
 def a_n_b_n(numbers: list[int]) -> tuple[Tensor, Tensor, Tensor]:
@@ -140,13 +112,12 @@ def a_n_b_n(numbers: list[int]) -> tuple[Tensor, Tensor, Tensor]:
 
 
 @torch.no_grad()
-def counted(networks: Networks, most: int) -> Tensor:
+def counted(networks: list[Counter], most: int) -> Tensor:
     """Whether each network ends a^n b^n after just n b, for n = 1 .. most: (N, most)."""
     right = []
     for n in range(1, most + 1):
         x, ends, asked = a_n_b_n([n])
-        logits, _ = networks.read(x)
-        said = logits[..., 0] > 0  # (N, T, 1)
+        said = read(networks, x)[0] > 0
         right.append(((said == ends.bool()) | ~asked).all(-1).all(-1))
     return torch.stack(right, 1)
 
@@ -156,40 +127,41 @@ def counting(kind: str) -> list[dict]:
     seeds = [*range(COUNTING_SEEDS), *range(1000, 1000 + TUNING_SEEDS)]
     rates = OTHER_RATES.get(kind, COUNTING_RATES)
     pairs = [(seed, rate) for rate in rates for seed in seeds]
-    networks = Networks(
-        kind, [s for s, _ in pairs], [r for _, r in pairs], 2, COUNTING["hidden"], 1
-    )
+    networks = [Counter(kind, seed) for seed, _ in pairs]
+    optimizer = torch.optim.Adam([{"params": [*network.parameters()]} for network in networks])
     draw = torch.Generator().manual_seed(0)
     steps, late = COUNTING["steps"], []
     for step in range(steps):
         numbers = torch.randint(1, COUNTING["trained"] + 1, (COUNTING["batch"],), generator=draw)
         x, ends, asked = a_n_b_n(numbers.tolist())
-        logits = networks.read(x)[0][..., 0]
+        logits, _ = read(networks, x)
         surprise = F.binary_cross_entropy_with_logits(
             logits, ends.expand_as(logits), reduction="none"
         )
         losses = (surprise * asked).sum((1, 2)) / asked.sum()
-        networks.update(losses, 1 - step / steps)
+        optimizer.zero_grad()
+        losses.sum().backward()
+        for network, group, (_, rate) in zip(networks, optimizer.param_groups, pairs, strict=True):
+            nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+            group["lr"] = rate * (1 - step / steps)
+        optimizer.step()
         late.append(losses.detach())
     loss = torch.stack(late[-100:]).mean(0).tolist()
     right = counted(networks, COUNTING["tested"])
     x, _, _ = a_n_b_n([2 * COUNTING["trained"]])
     with torch.no_grad():
-        kept = networks.read(x)[1][:, :, 0]  # (N, T, H)
+        kept = read(networks, x)[1][:, :, 0]  # (N, T, H)
+    tuning = dict.fromkeys(rates, 0.0)
+    for (seed, rate), value in zip(pairs, loss, strict=True):
+        tuning[rate] += value if seed >= 1000 else 0
+    best = min(tuning, key=tuning.__getitem__)
     rows = []
     for k, (seed, rate) in enumerate(pairs):
-        rows.append({
-            "task": "counting", "network": kind, "rate": rate, "seed": seed,
-            "loss": round(loss[k], 6), "right": "".join(map(str, right[k].int().tolist())),
-            "state": [[round(v, 3) for v in unit] for unit in kept[k].T.tolist()],
-        })  # fmt: skip
-    tried = {r: [w["loss"] for w in rows if w["rate"] == r and w["seed"] >= 1000]
-             for r in rates}  # fmt: skip
-    best = min(tried, key=lambda rate: sum(tried[rate]))
-    for row in rows:
-        row["chosen"] = row["rate"] == best
-        if not row["chosen"] or row["seed"] >= 1000:
-            del row["state"]
+        row = {"rate": rate, "seed": seed, "chosen": rate == best, "loss": round(loss[k], 6)}
+        row["right"] = "".join(map(str, right[k].int().tolist()))
+        if row["chosen"] and seed < 1000:
+            row["state"] = [[round(v, 3) for v in unit] for unit in kept[k].T.tolist()]
+        rows.append(row)
     return rows
 
 
@@ -224,65 +196,48 @@ def recall_batch(delay: int, size: int, draw: torch.Generator) -> tuple[Tensor, 
     return F.one_hot(torch.cat([first, others, asks], 1), 2 * K + 1).float(), first[:, 0]
 
 
-def remember(
-    kind: str, bias: float, delay: int, rate: float, seed: int, steps: int = RECALL["steps"]
-) -> dict:
-    """Train one network on one delay: its error on new sequences along the way."""
-    torch.manual_seed(seed)
-    draw, K = torch.Generator().manual_seed(seed), RECALL["symbols"]
-    model = Reader(kind, 2 * K + 1, RECALL["hidden"], K, bias)
-    optimizer = torch.optim.Adam(model.parameters(), rate)
-    new = recall_batch(delay, 500, torch.Generator().manual_seed(5000))
-    row = {"task": "recall", "network": kind, "bias": bias, "delay": delay, "rate": rate}
-    row["seed"], curve = seed, []
-    for step in range(1, steps + 1):
-        x, y = recall_batch(delay, RECALL["batch"], draw)
-        loss = F.cross_entropy(model.output(model.layer(x)[0][:, -1]), y)
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        if step % 50 == 0:
-            with torch.no_grad():
-                said = model.output(model.layer(new[0])[0][:, -1]).argmax(1)
-            curve.append(round(float((said != new[1]).float().mean()), 3))
-            if curve[-2:] == [0, 0]:  # learned: the rest is taken to be as good
-                return row | {"curve": curve + [0.0] * (steps // 50 - len(curve))}
-    return row | {"curve": curve}
+def remember(task: str, kind: str, bias: float, delay: int, rate: float, seed: int) -> list[float]:
+    """The errors of one network, trained on one delay, on new sequences along the way.
 
-
-def recall(kind: str, bias: float, known: list[dict]) -> list[dict]:
-    """For each delay choose the rate on another seed, then train on several.
-
-    Where the best rate is at the edge of those tried, one more beyond it is tried, twice at most.
     A run that makes no error twice in a row ends there, so an error of 0 means "was learned".
-
-    Args:
-        known: rows of this network from an earlier call.
     """
-    rows = []
-    for delay in RECALL["delays"]:
-        done = [row for row in known if row["delay"] == delay]
-        tuning = {row["rate"]: row for row in done if row["seed"] == TUNING_SEED}
 
-        def soon(rate: float, delay: int = delay, tuning: dict = tuning) -> float:
-            """How soon the error is low: the less the sooner."""
-            if rate not in tuning:
-                tuning[rate] = remember(kind, bias, delay, rate, TUNING_SEED)
-            return sum(tuning[rate]["curve"])
+    def make() -> dict:
+        torch.manual_seed(seed)
+        draw, K = torch.Generator().manual_seed(seed), RECALL["symbols"]
+        model, curve = Reader(kind, 2 * K + 1, RECALL["hidden"], K, bias), []
+        optimizer = torch.optim.Adam(model.parameters(), rate)
+        new = recall_batch(delay, 500, torch.Generator().manual_seed(5000))
+        steps = RECALL["steps"] * (3 if task == "longer" else 1)
+        for step in range(1, steps + 1):
+            x, y = recall_batch(delay, RECALL["batch"], draw)
+            loss = F.cross_entropy(model.output(model.layer(x)[0][:, -1]), y)
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            if step % 50 == 0:
+                with torch.no_grad():
+                    said = model.output(model.layer(new[0])[0][:, -1]).argmax(1)
+                curve.append(round(float((said != new[1]).float().mean()), 3))
+                if curve[-2:] == [0, 0]:
+                    curve += [0.0] * (steps // 50 - len(curve))
+                    break
+        return {"curve": curve}
 
-        best = tuned([*RECALL_RATES, *(set(tuning) - set(RECALL_RATES))], soon, 3.0, digits=1)
-        final = [row for row in done if row["seed"] != TUNING_SEED and row["rate"] == best]
-        final = final or [remember(kind, bias, delay, best, s) for s in range(RECALL_SEEDS)]
-        rows += [*tuning.values(), *final]
-    return rows
+    asked = {"task": task, "network": kind, "bias": bias, "delay": delay, "rate": rate}
+    return STUDY.row(asked | {"seed": seed}, make)["curve"]
 
 
-def longer(kind: str, bias: float) -> list[dict]:
-    """The longest delay once more, with three times the steps and a rate of ``LONGER``."""
-    delay, rate = RECALL["delays"][-1], LONGER[kind, bias]
-    runs = [remember(kind, bias, delay, rate, s, 1200) for s in range(RECALL_SEEDS)]
-    return [run | {"task": "longer"} for run in runs]
+def recall(kind: str, bias: float, delay: int) -> None:
+    """Choose the rate by how soon the error is low, on another seed; then train several."""
+
+    def soon(rate: float) -> float:
+        return sum(remember("recall", kind, bias, delay, rate, TUNING_SEED))
+
+    best = tuned(RECALL_RATES, soon, 3.0, digits=1)
+    for seed in range(RECALL_SEEDS):
+        remember("recall", kind, bias, delay, best, seed)
 
 
 class Writer(nn.Module):
@@ -297,6 +252,7 @@ class Writer(nn.Module):
         return self.reader.output(self.reader.layer(self.embedding(tokens))[0])
 
 
+@cache
 def tales() -> tuple[dict[str, Tensor], int]:
     corpus = corpora.lantern_bay()
     tokenizer = CharTokenizer.train(corpus.text)
@@ -304,9 +260,10 @@ def tales() -> tuple[dict[str, Tensor], int]:
     return {p: tokenizer.encode(getattr(corpus, p)) for p in parts}, tokenizer.vocab_size
 
 
-def write(kind: str, rate: float, seed: int, steps: int, ids: dict, V: int) -> Writer:
+def write(kind: str, rate: float, seed: int, steps: int) -> Writer:
     """Train with warm-up over 20 steps and a linear decay."""
     torch.manual_seed(seed)
+    ids, V = tales()
     model, draw = Writer(kind, V), torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), rate)
     offsets = torch.arange(TEXT["window"] + 1)
@@ -329,27 +286,24 @@ def bits(model: Writer, text: Tensor) -> float:
     return float(F.cross_entropy(model(text[None, :-1])[0], text[1:])) / 0.6931471805599453
 
 
-def seconds_a_step(kinds: Iterable[str], ids: dict, V: int) -> dict[str, float]:
+def seconds_a_step(kinds: Iterable[str]) -> dict[str, float]:
     """Processor time of a step, in turns on one core; the median of the turns."""
     seconds: dict[str, list[float]] = {kind: [] for kind in kinds}
     for _ in range(7):
         for kind, times in seconds.items():
             began = time.process_time()
-            write(kind, 1e-3, 0, 15, ids, V)
+            write(kind, 1e-3, 0, 15)
             times.append((time.process_time() - began) / 15)
     return {kind: statistics.median(times) for kind, times in seconds.items()}
 
 
 def kernel() -> list[dict]:
-    """A step with and without the library oneDNN, which has a kernel for LSTMs."""
-    ids, V = tales()
     rows = []
     for on in (True, False):
         with torch.backends.mkldnn.flags(enabled=on):
-            steps = seconds_a_step(("Elman", "GRU", "LSTM"), ids, V)
+            steps = seconds_a_step(("Elman", "GRU", "LSTM"))
         for kind, step in steps.items():
-            row = {"task": "kernel", "network": kind, "oneDNN": on}
-            rows.append(row | {"milliseconds": round(1000 * step, 2)})
+            rows.append({"network": kind, "oneDNN": on, "milliseconds": round(1000 * step, 2)})
     return rows
 
 
@@ -357,113 +311,83 @@ def speed() -> list[dict]:
     """Milliseconds a step, how many steps fit into the time, and n-gram models to compare with."""
     ids, V = tales()
     rows = []
-    for kind, step in seconds_a_step(WRITERS, ids, V).items():
-        weights = sum(p.numel() for p in Writer(kind, V).reader.layer.parameters())
-        rows.append({"task": "speed", "network": kind, "milliseconds": round(1000 * step, 2),
-                     "steps": round(TEXT["seconds"] / step), "weights": weights})  # fmt: skip
+    for kind, step in seconds_a_step(WRITERS).items():
+        rows.append({"network": kind, "milliseconds": round(1000 * step, 2)})
+        rows[-1]["steps"] = round(TEXT["seconds"] / step)
     for n in (3, 4, 5, 6):
         kneser_ney = ModifiedKneserNey(n).fit(ids["train"], V)
         found = score(kneser_ney, ids["test"][:20_001]).bits_per_token
-        rows.append({"task": "speed", "network": f"Kneser-Ney, n = {n}", "test": round(found, 4)})
+        rows.append({"network": f"Kneser-Ney, n = {n}", "test": round(found, 4)})
     return rows
 
 
-def text(kind: str, rates: list[float], seeds: list[int], steps: int) -> list[dict]:
-    """Train with these rates and seeds, and measure on validation and test tales."""
-    ids, V = tales()
-    rows = []
-    for rate in rates:
-        for seed in seeds:
-            model = write(kind, rate, seed, steps, ids, V)
-            found = {part: round(bits(model, ids[part]), 4) for part in ("validation", "test")}
-            row = {"task": "text", "network": kind, "rate": rate, "seed": seed, "steps": steps}
-            rows.append(row | found)
-    return rows
+STUDY = Study(__file__, lambda: {"machine": machine()}, unsaid=["state"], indent=None)
 
 
-STUDY = Study(
-    __file__,
-    lambda: {
-        "torch": torch.__version__,
-        "counting": COUNTING | {"rates": COUNTING_RATES},
-        "text": TEXT | {"rates": TEXT_RATES},
-        "recall": RECALL | {"rates": RECALL_RATES},
-    },
-    indent=None,
-)
-
-
-def by_validation(kind: str, rates: Iterable[float], steps: int) -> list[dict]:
+def text(task: str, kind: str, rates: Iterable[float], steps: int) -> None:
     """The tales: the rates on the tuning seed, then several seeds with the best of them."""
-    tuning = text(kind, list(rates), [TUNING_SEED], steps)
-    best = min(tuning, key=lambda r: r["validation"])["rate"]
-    return tuning + text(kind, [best], list(range(TEXT_SEEDS)), steps)
+
+    def run(rate: float, seed: int) -> float:
+        def make() -> dict:
+            ids, model = tales()[0], write(kind, rate, seed, steps)
+            return {part: round(bits(model, ids[part]), 4) for part in ("validation", "test")}
+
+        asked = {"task": task, "network": kind, "rate": rate, "seed": seed, "steps": steps}
+        return STUDY.row(asked, make)["validation"]
+
+    best = tuned(rates, lambda rate: run(rate, TUNING_SEED), more=0)
+    for seed in range(TEXT_SEEDS):
+        run(best, seed)
 
 
 def steps_of(kind: str) -> int:
     """How many steps a network makes in the time that is given to the tales."""
-    rows = STUDY.rows()
-    return next(r["steps"] for r in rows if (r["task"], r["network"]) == ("speed", kind))
+    rows = STUDY.several({"task": "speed"}, speed)
+    return next(row["steps"] for row in rows if row["network"] == kind)
 
 
-def compute(task: str, words: list[str]) -> None:
-    """Whatever is missing of a task."""
-    rows = [row for row in STUDY.rows() if row["task"] == task]
-    began, known = time.perf_counter(), []
-    new: list[dict] = []
-    if words:
-        known = [row for row in rows if row["network"] == words[0]]
-    if len(words) > 1:
-        known = [row for row in known if row["bias"] == float(words[1])]
-    if task == "recall":
-        new = recall(words[0], float(words[1]), known)
-    elif known or (rows and not words):
-        pass
-    elif task == "speed":
-        new = speed()
-    elif task == "kernel":
-        new = kernel()
-    elif task == "counting":
-        new = counting(words[0])
-    elif task == "longer":
-        new = longer(words[0], float(words[1]))
-    elif task == "quarter":  # as if a step of the LSTM cost what its multiplications say
-        new = by_validation("LSTM", QUARTER_RATES, steps_of("LSTM") // 4)
-    elif task == "equal":  # the steps of the LSTM, however long they take
-        new = by_validation(words[0], TEXT_RATES, steps_of("LSTM"))
-    else:
-        new = by_validation(words[0], TEXT_RATES, steps_of(words[0]))
-    if new:
-        new = [row | {"task": task} for row in new]
-        STUDY.add(new, instead=known)
-    for row in new:
-        print({k: v for k, v in row.items() if k != "state"})
-    print(f"{task} {words}: {time.perf_counter() - began:.0f} s", flush=True)
+def counting_all() -> None:
+    for kind in CELLS:
+        STUDY.several({"task": "counting", "network": kind}, partial(counting, kind))
+
+
+def recall_all() -> None:
+    for (kind, bias), delay in itertools.product(REMEMBERERS, RECALL["delays"]):
+        recall(kind, bias, delay)
+
+
+def longer() -> None:
+    for ((kind, bias), rate), seed in itertools.product(LONGER.items(), range(RECALL_SEEDS)):
+        remember("longer", kind, bias, RECALL["delays"][-1], rate, seed)
+
+
+def text_all() -> None:
+    for kind in WRITERS:
+        text("text", kind, TEXT_RATES, steps_of(kind))
+
+
+def equal() -> None:
+    for kind in ("Elman, wide", "GRU"):
+        text("equal", kind, TEXT_RATES, steps_of("LSTM"))
+
+
+PARTS = {
+    "counting": counting_all,
+    "recall": recall_all,
+    "longer": longer,
+    "speed": lambda: steps_of("LSTM"),
+    "text": text_all,
+    "quarter": lambda: text("quarter", "LSTM", QUARTER_RATES, steps_of("LSTM") // 4),
+    "equal": equal,
+    "kernel": lambda: STUDY.several({"task": "kernel"}, kernel),
+}
 
 
 def main() -> None:
-    parser = command(__doc__)
-    tasks = ["counting", "recall", "longer", "speed", "text", "quarter", "equal", "kernel", "all"]
-    parser.add_argument("task", choices=tasks)
-    parser.add_argument("words", nargs="*", help="the network, and for recall its bias")
-    arguments = parser.parse_args()
+    parts = command(__doc__, PARTS).parse_args().parts
     torch.set_num_threads(1)
-    if arguments.task != "all":
-        compute(arguments.task, arguments.words)
-        return
-    for kind in COUNTERS:
-        compute("counting", [kind])
-    for kind, bias in REMEMBERERS:
-        compute("recall", [kind, str(bias)])
-    for kind, bias in (("Elman, tanh", 0), ("LSTM", 0), ("LSTM", 5)):
-        compute("longer", [kind, str(bias)])
-    compute("speed", [])
-    for kind in WRITERS:
-        compute("text", [kind])
-    compute("quarter", [])
-    for kind in ("Elman, wide", "GRU"):
-        compute("equal", [kind])
-    compute("kernel", [])
+    for part in parts:
+        PARTS[part]()
 
 
 if __name__ == "__main__":

@@ -1,25 +1,21 @@
 """How fast a small GPT gets good, and how fast it writes, beside nanoGPT and transformers.
 
-    python benchmarks/gpt.py --nanogpt CHECKOUT --text tiny_shakespeare.txt [--part 1 2 3 4 5]
+    python -m benchmarks.gpt --nanogpt CHECKOUT --text tiny_shakespeare.txt [--part 1 3 4]
 
 Part 1: nanoGPT's README recipe for CPUs (0.80M parameters, 2,000 steps), and the time in which the
 plain modern GPT of the course passes its loss, three seeds, in the precision that this machine
-gains by and in float32, which nanoGPT's recipe uses on CPUs. Part 2: with tables of hashed n-grams,
-the time to the same loss with one small layer, and the time to 1.60 nats per character. Part 3:
-what a minute gives on tiny Shakespeare and on the course's tales, with Kneser-Ney and an LSTM at
-equal time. Part 4: characters per second with the cache at 10.65 million parameters, beside nanoGPT
-and the transformers library (if installed). Part 5: where the time of one of part 1's steps goes,
-and what the trainer adds to a bare loop.
+gains by and in float32, which nanoGPT's recipe uses on CPUs. Part 3: what a minute gives on tiny
+Shakespeare and on the course's tales, with Kneser-Ney and an LSTM at equal time, with tables of
+hashed n-grams and without. Part 4: characters per second with the cache at 10.65 million
+parameters, beside nanoGPT and the transformers library (if installed).
 
 Losses are nats per character of the whole validation text, in windows as long as in training.
-Evaluation is left out of all times. About fifteen minutes on two cores, which nothing else should
-use. Writes benchmarks/results/gpt.json, part by part.
+Evaluation is left out of all times.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import platform
 import re
 import shutil
@@ -37,14 +33,13 @@ from types import ModuleType
 import torch
 from torch import Tensor, nn
 
+from benchmarks.cost import BIG, our_writers, seconds_in_turns
+from benchmarks.study import Study, command, device
 from helpers.data import corpora
 from helpers.data.batching import TextWindows
 from helpers.data.tokenizers import CharTokenizer
-from helpers.device import mixed_precision, processor
-from helpers.inference.cached_predictor import CachedPredictor
 from helpers.inference.evaluation import score, score_model
 from helpers.inference.neural_predictor import RecurrentPredictor
-from helpers.inference.packed_predictor import WEIGHTS, PackedPredictor
 from helpers.inference.sampling import sample
 from helpers.learning.optimizers import gpt_optimizers
 from helpers.learning.training import Training
@@ -54,7 +49,6 @@ from helpers.models.ngram_embedding import gpt_with_ngrams
 from helpers.models.recurrent_cells import LSTMCell
 from helpers.models.recurrent_models import RecurrentLM
 
-RESULTS = Path(__file__).parent / "results" / "gpt.json"
 SEEDS = (0, 1, 2)
 RECIPE = (
     "--device=cpu --compile=False --eval_iters=20 --log_interval=1 --block_size=64 "
@@ -69,20 +63,6 @@ PLAIN = {
     "steps": 360,
     "rates": {"learning_rate": 0.05, "muon_rate": 0.07, "betas": (0.8, 0.95)},
 }
-QUICK = {
-    "shape": {"n_layers": 1, "n_heads": 2, "d_model": 64, "ngrams": 5},
-    "T": 128,
-    "B": 8,
-    "steps": 66,
-    "rates": {"learning_rate": 0.15, "muon_rate": 0.05, "betas": (0.8, 0.95)},
-}
-NGRAMS = {
-    "shape": {**TWO_LAYERS, "ngrams": 6},
-    "T": 128,
-    "B": 8,
-    "steps": 415,
-    "rates": {"learning_rate": 0.03, "muon_rate": 0.03, "betas": (0.8, 0.95)},
-}
 MINUTE = {
     "shape": {**TWO_LAYERS, "ngrams": 6, "ngram_dropout": 0.5},
     "T": 256,
@@ -91,40 +71,31 @@ MINUTE = {
     "rates": {"learning_rate": 0.03, "muon_rate": 0.05, "betas": (0.8, 0.95)},
 }
 LSTM = {"d_model": 64, "d_hidden": 192, "T": 64, "B": 16, "rate": 1e-2}
-BIG = {"n_layers": 6, "n_heads": 6, "d_model": 384, "max_length": 256}  # nanoGPT's GPU recipe
 WRITTEN = 500  # tokens of part 4, as nanoGPT's sample.py does
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = command(__doc__)
     parser.add_argument("--nanogpt", type=Path, help="a checkout of nanoGPT (parts 1 and 4)")
     parser.add_argument("--text", type=Path, help="tiny Shakespeare; downloaded if left out")
-    parser.add_argument("--part", type=int, nargs="+", default=[1, 2, 3, 4, 5])
+    parser.add_argument("--part", type=int, nargs="+", default=[1, 3, 4])
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    results["machine"] = {
-        "processor": processor(),
-        "threads": options.threads,
-        "torch": torch.__version__,
-        "python": platform.python_version(),
-        "precision": mixed_precision(torch.device("cpu")),
-    }
-    parts = {1: against_nanogpt, 2: to_160, 3: a_minute, 4: writing, 5: one_step}
+    machine = {**device(), "threads": options.threads, "python": platform.python_version()}
+    parts = {1: against_nanogpt, 3: a_minute, 4: writing}
     for number in options.part:
-        results[f"part {number}"] = parts[number](options, results)
-        RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        found = parts[number](options)
+        Study(__file__).write(**{"machine": machine, f"part {number}": found})
 
 
 class Text:
     """A corpus in characters; validation is the last tenth of tiny Shakespeare, as nanoGPT's."""
 
-    def __init__(self, name: str, path: Path | None) -> None:
+    def __init__(self, name: str, path: Path | None = None) -> None:
         shakespeare = name == "tiny_shakespeare"
         corpus = corpora.tiny_shakespeare(path) if shakespeare else corpora.lantern_bay()
-        self.tokenizer = CharTokenizer.train(corpus.text)
+        self.corpus, self.tokenizer = corpus, CharTokenizer.train(corpus.text)
         held_out = corpus.validation + (corpus.test if shakespeare else "")
         self.train, self.validation = map(self.tokenizer.encode, (corpus.train, held_out))
         self.V, self.newline = self.tokenizer.vocab_size, int(self.tokenizer.encode("\n"))
@@ -160,7 +131,7 @@ def train_gpt(
     return {"seed": seed, "steps": steps, "seconds": seconds, "loss": loss}
 
 
-def against_nanogpt(options: argparse.Namespace, _: dict) -> dict:
+def against_nanogpt(options: argparse.Namespace) -> dict:
     """Part 1: nanoGPT's recipe, then ours, with the same evaluation."""
     text = Text("tiny_shakespeare", options.text)
     peer = nanogpt_recipe(options, text)
@@ -168,27 +139,13 @@ def against_nanogpt(options: argparse.Namespace, _: dict) -> dict:
     found = {"nanoGPT": peer, "settings": PLAIN}
     for name, precision in (("ours", "auto"), ("ours, float32", "float32")):
         found[name] = [train_gpt(text, PLAIN, seed, precision=precision) for seed in SEEDS]
-        report(f"plain modern GPT, {precision}", found[name], peer)
+        for run in found[name]:
+            ratio = peer["seconds"] / run["seconds"]
+            print(f"{precision}, seed {run['seed']}: {run['loss']:.4f}, {ratio:.1f} times as fast")
     return found
 
 
-def to_160(options: argparse.Namespace, results: dict) -> dict:
-    """Part 2: the time to nanoGPT's loss and to 1.60 nats with hashed n-grams."""
-    text, peer = Text("tiny_shakespeare", options.text), results.get("part 1", {}).get("nanoGPT")
-    found = {"settings": NGRAMS, "settings, one layer": QUICK}
-    for name, setting in (("ours, one layer", QUICK), ("ours", NGRAMS)):
-        found[name] = [train_gpt(text, setting, seed) for seed in SEEDS]
-        report(f"with hashed n-grams, {name}", found[name], peer)
-    return found
-
-
-def report(name: str, runs: list[dict], peer: dict | None) -> None:
-    for run in runs:
-        ratio = f", {peer['seconds'] / run['seconds']:.1f} times as fast" if peer else ""
-        print(f"{name}, seed {run['seed']}: {run['loss']:.4f} in {run['seconds']:.1f} s{ratio}")
-
-
-def a_minute(options: argparse.Namespace, _: dict) -> dict:
+def a_minute(options: argparse.Namespace) -> dict:
     """Part 3: about a minute of training for each model, on two texts."""
     found = {}
     for name in ("tiny_shakespeare", "lantern_bay"):
@@ -236,11 +193,11 @@ def train_lstm(text: Text, budget: float) -> dict:
     return {"steps": steps, "seconds": seconds, "loss": loss}
 
 
-def writing(options: argparse.Namespace, _: dict) -> dict:
+def writing(options: argparse.Namespace) -> dict:
     """Part 4: tokens per second at 10.65 million parameters, one text, the median of the rounds.
 
     nanoGPT and ours look back at 256 tokens at most; that of transformers has room for the whole
-    text. All take turns, so that a machine that slows down slows all of them.
+    text.
     """
     V, prompt = 65, torch.zeros(1, 1, dtype=torch.long)
     writers = {}
@@ -259,91 +216,19 @@ def writing(options: argparse.Namespace, _: dict) -> dict:
             vocab_size=V, n_positions=2 * 256, n_embd=384, n_layer=6, n_head=6, bos_token_id=0,
             eos_token_id=None, pad_token_id=0,
         )  # fmt: skip
-        for dtype in (torch.float32, torch.bfloat16):
+        for name, dtype in {"float32": torch.float32, "bfloat16": torch.bfloat16}.items():
             theirs = library.GPT2LMHeadModel(config).to(dtype).eval()
-            writers[f"transformers, {name_of(dtype)}"] = partial(
+            writers[f"transformers, {name}"] = partial(
                 theirs.generate, prompt, max_new_tokens=WRITTEN, do_sample=True, top_k=0
             )
-    for name, config in {
-        "ours, GPT-2's shape": GPTConfig.gpt2(V, **BIG),
-        "ours, modern": GPTConfig.modern(V, **BIG),
-    }.items():
-        for dtype in (torch.float32, torch.bfloat16):
-            predictor = CachedPredictor(GPT(config).to(dtype).eval(), bos=0)
-            writers[f"{name}, {name_of(dtype)}"] = partial(
-                sample, predictor, WRITTEN, torch.Generator()
-            )
-        for weights in WEIGHTS:
-            packed = PackedPredictor(GPT(config).eval(), bos=0, weights=weights)
-            writers[f"{name}, packed, {weights}"] = partial(
-                sample, packed, WRITTEN, torch.Generator()
-            )
-    seconds: dict[str, list[float]] = {name: [] for name in writers}
-    for _ in SEEDS:
-        for name, write in writers.items():
-            began = time.perf_counter()
-            write()
-            seconds[name].append(time.perf_counter() - began)
+    for name, (predictor, _) in our_writers().items():
+        writers[f"ours, {name}"] = partial(sample, predictor, WRITTEN, torch.Generator())
+    seconds = seconds_in_turns(writers, len(SEEDS))
     rates = {name: WRITTEN / statistics.median(times) for name, times in seconds.items()}
     for name, rate in rates.items():
         print(f"{name}: {rate:.0f} tokens per second, {rate / min(rates.values()):.1f} times")
     parameters = sum(p.numel() for p in GPT(GPTConfig.modern(V, **BIG)).parameters())
     return {"tokens_per_second": rates, "tokens": WRITTEN, "parameters": parameters}
-
-
-def one_step(options: argparse.Namespace, _: dict) -> dict:
-    """Part 5: shares of a step's time by torch's profiler, and the trainer beside a bare loop."""
-    text, warm, steps = Text("tiny_shakespeare", options.text), 20, 60
-    records = iter(gpt_training(text, PLAIN, 0, warm + steps)[1])
-    for _ in range(warm):
-        next(records)
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
-        for _ in range(steps):
-            next(records)
-    events = profile.key_averages()
-    whole = sum(event.self_cpu_time_total for event in events)
-    within = {event.key: event.cpu_time_total / whole for event in events}
-    alone = {event.key: event.self_cpu_time_total / whole for event in events}
-    shares = {name: within[f"Optimizer.step#{name}.step"] for name in ("Muon", "AdamW")}
-    largest = sorted(alone, key=alone.get, reverse=True)[:8]
-    for name, share in shares.items():
-        print(f"{name}, with all that it calls: {share:.0%} of a step")
-    print("by themselves: " + ", ".join(f"{name} {alone[name]:.0%}" for name in largest))
-
-    ratios = []
-    for seed in SEEDS:
-        _, training = gpt_training(text, PLAIN, seed, warm + steps)
-        seconds = [record.seconds for record in training]
-        ratios.append((seconds[-1] - seconds[warm - 1]) / bare_loop(text, seed, warm, steps))
-    print("the trainer against a bare loop: " + ", ".join(f"{ratio:.3f}" for ratio in ratios))
-    return {"shares": shares, "largest": {n: alone[n] for n in largest}, "against a loop": ratios}
-
-
-def bare_loop(text: Text, seed: int, warm: int, steps: int) -> float:
-    """Seconds of the same steps without a trainer: batch, pass, clip, both optimizers."""
-    torch.manual_seed(seed)
-    model = GPT(GPTConfig.modern(text.V, max_length=PLAIN["T"], **PLAIN["shape"]))
-    optimizers = gpt_optimizers(model, **PLAIN["rates"])
-    batches = TextWindows(text.train, PLAIN["B"], PLAIN["T"], seed)
-    fast = mixed_precision(torch.device("cpu")) == "bfloat16"
-    for step in range(warm + steps):
-        if step == warm:
-            began = time.perf_counter()
-        tokens, targets = batches.batch(step)
-        with torch.autocast("cpu", torch.bfloat16, enabled=fast):
-            logits = model(tokens)
-        loss = nn.functional.cross_entropy(logits.float().flatten(0, 1), targets.flatten())
-        model.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        for optimizer in optimizers:
-            optimizer.step()
-        loss.item()
-    return time.perf_counter() - began
-
-
-def name_of(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")
 
 
 def nanogpt_module(checkout: Path) -> ModuleType:

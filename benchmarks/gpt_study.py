@@ -1,49 +1,39 @@
-"""What each part of a small GPT's training buys at equal time, and what a budget buys whom.
+"""What each part of a small GPT's training buys at equal time, for notebook 13.
 
-    python -m benchmarks.gpt_study [--seconds 12] [--seeds 3]
+    python -m benchmarks.gpt_study [--seconds 12] [--seeds 5]
 
 On the course's tales, character by character. First the time per step of every entry is measured,
-in turns, on two threads. From it the steps that fit into the budget are counted out, and each entry
-is trained with so many, its schedule ending there. AdamW's rates are chosen among three on a seed
-of its own, by the validation text, which all bits per byte here are measured on. Then a GPT, one
-with hashed n-grams, and an LSTM are given budgets from 4 to 48 seconds, beside Kneser-Ney.
-
-Writes benchmarks/results/gpt_study.json, which notebook 13 shows. About fifteen minutes on two
-cores; nothing else should use them while the times per step are measured.
+in turns, on two threads; nothing else should use the machine meanwhile. From it the steps that fit
+into the budget are counted out, and each entry is trained with so many, its schedule ending there.
+AdamW's rates are chosen among three on a seed of its own, by the validation text, which all bits
+per byte here are measured on.
 """
 
 from __future__ import annotations
 
 import itertools
 import statistics
-import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from functools import partial
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from benchmarks.study import Study, command
-from helpers.data import corpora
+from benchmarks.gpt import Text
+from benchmarks.study import Row, Study, command, device
 from helpers.data.batching import TextWindows
-from helpers.data.tokenizers import CharTokenizer
-from helpers.device import mixed_precision, processor
 from helpers.inference.cached_predictor import CachedPredictor
 from helpers.inference.evaluation import score
-from helpers.inference.neural_predictor import RecurrentPredictor
 from helpers.learning.optimizers import gpt_optimizers
 from helpers.learning.training import Training
 from helpers.models.gpt import GPT, GPTConfig
-from helpers.models.ngram import ModifiedKneserNey
 from helpers.models.ngram_embedding import gpt_with_ngrams
-from helpers.models.recurrent_cells import LSTMCell
-from helpers.models.recurrent_models import RecurrentLM
 
+STUDY = Study(__file__, lambda: {"machine": {**device(), "threads": torch.get_num_threads()}})
 T, B = 128, 8
 SHAPE = {"max_length": T, "n_layers": 2, "n_heads": 4, "d_model": 128}
 RATES = {"learning_rate": 0.03, "muon_rate": 0.05}
-ADAMW_RATES = (3e-3, 1e-2, 3e-2)
+ADAMW_RATE, ADAMW_RATES = 3e-3, (3e-3, 1e-2, 3e-2)
 TUNING_SEED = 1000
 GPT2 = {"form": "gpt2", "optimizer": "AdamW"}
 # name -> what is changed; nothing is the modern GPT with Muon.
@@ -67,25 +57,6 @@ ENTRIES = {
     "+ the same without n-gram dropout": {"config": {"ngrams": 6}},
     "GPT-2's shape, AdamW": GPT2,
 }
-BUDGETS = (4, 16, 48)
-AGAINST = {
-    "GPT": {},
-    "GPT with n-grams": ENTRIES["+ hashed n-grams, n to 6"],
-    "GPT with n-grams, no dropout": ENTRIES["+ the same without n-gram dropout"],
-    "LSTM": {"form": "lstm"},
-}
-
-
-class Text:
-    """The tales as characters, read once per process."""
-
-    def __init__(self) -> None:
-        self.corpus = corpora.lantern_bay()
-        tokenizer = CharTokenizer.train(self.corpus.text)
-        self.train, self.validation = map(
-            tokenizer.encode, (self.corpus.train, self.corpus.validation)
-        )
-        self.V, self.newline = tokenizer.vocab_size, int(tokenizer.encode("\n"))
 
 
 class RandomWindows:
@@ -102,131 +73,73 @@ class RandomWindows:
 
 
 def build(
-    change: dict, seed: int, steps: int, text: Text, rate: float = 3e-3
+    change: dict, seed: int, steps: int, text: Text, rate: float = ADAMW_RATE
 ) -> tuple[Training, Callable[[], float]]:
     """The training of one entry, and what gives its bits per byte when it is done."""
     torch.manual_seed(seed)
     drawn = change.get("windows") == "random"
     batches = RandomWindows(text.train, seed) if drawn else TextWindows(text.train, B, T, seed)
-    warmup, precision = change.get("warmup", min(10, steps - 1)), change.get("precision", "auto")
-    model: nn.Module
-    if change.get("form") == "lstm":
-        model, precision = RecurrentLM(LSTMCell, text.V, 64, 192), None
-        predictor = RecurrentPredictor(model, text.newline)
-        batches, rate = TextWindows(text.train, 16, 64, seed), 1e-2
+    if change.get("form") == "gpt2":
+        model = GPT(GPTConfig.gpt2(text.V, **SHAPE))
     else:
-        if change.get("form") == "gpt2":
-            model = GPT(GPTConfig.gpt2(text.V, **SHAPE))
-        else:
-            model = gpt_with_ngrams(text.V, **SHAPE, **change.get("config", {}))
-        predictor = CachedPredictor(model, text.newline)
-    plain = change.get("form") == "lstm" or change.get("optimizer") == "AdamW"
+        model = gpt_with_ngrams(text.V, **SHAPE, **change.get("config", {}))
+    predictor = CachedPredictor(model, text.newline)
+    plain = change.get("optimizer") == "AdamW"
     training = Training(
         model,
         batches,
         steps,
         learning_rate=rate,
-        warmup=warmup,
+        warmup=change.get("warmup", min(10, steps - 1)),
         decay=change.get("decay", 1.0),
         optimizers=None if plain else gpt_optimizers(model, **RATES),
-        precision=precision,
+        precision=change.get("precision", "auto"),
     )
     return training, lambda: score(predictor, text.validation, text.corpus.validation).bits_per_byte
 
 
-def times_per_step(changes: dict[str, dict], rounds: int = 3, steps: int = 8) -> dict[str, float]:
-    """Median seconds of a step, every entry in turn, on the threads that PyTorch takes."""
-    text, found = Text(), {name: [] for name in changes}
-    trainings = {name: build(change, 0, 1000, text)[0] for name, change in changes.items()}
+def times_per_step(rounds: int = 3, steps: int = 8) -> dict[str, float]:
+    """Median milliseconds of a step, every entry in turn, on the threads that PyTorch takes."""
+    text = Text("lantern_bay")
+    trainings = {name: build(change, 0, 1000, text)[0] for name, change in ENTRIES.items()}
     iterators: dict[str, Iterator] = {name: iter(run) for name, run in trainings.items()}
+    found: dict[str, list[float]] = {name: [] for name in ENTRIES}
     for _ in range(rounds):
         for name, records in iterators.items():
             seconds = [next(records).seconds for _ in range(steps)]
             found[name] += [b - a for a, b in itertools.pairwise(seconds[1:])]
-    return {name: statistics.median(values) for name, values in found.items()}
+    return {name: round(1000 * statistics.median(values), 2) for name, values in found.items()}
 
 
-def run(job: dict) -> dict:
+def run(steps: dict[str, int], job: Row) -> Row:
     """Train one entry in a process of its own; the steps are given, so its speed does not count."""
     torch.set_num_threads(1)
-    text = Text()
-    training, bits = build(job["change"], job["seed"], job["steps"], text, job["rate"])
-    for _ in training:
-        pass
-    return {**{k: v for k, v in job.items() if k != "change"}, "bits": bits()}
-
-
-def kneser_ney() -> list[tuple[float, float]]:
-    """(seconds, bits per byte) of modified Kneser-Ney models, n = 3 .. 8."""
-    text, points = Text(), []
-    for n in (3, 4, 5, 6, 8):
-        began = time.perf_counter()
-        model = ModifiedKneserNey(n).fit(text.train, text.V)
-        seconds = time.perf_counter() - began
-        bits = score(model, text.validation, text.corpus.validation).bits_per_byte
-        points.append((seconds, bits))
-    return points
+    entry, text = job["entry"], Text("lantern_bay")
+    training, bits = build(ENTRIES[entry], job["seed"], steps[entry], text, job["rate"])
+    list(training)
+    return {"steps": steps[entry], "bits": bits()}
 
 
 def main() -> None:
-    parser = command(__doc__, seeds=3)
+    parser = command(__doc__, seeds=5)
     parser.add_argument("--seconds", type=float, default=12.0)
     options = parser.parse_args()
-    counted = kneser_ney()
-    times = times_per_step({**ENTRIES, **AGAINST})
-    for name, seconds in times.items():
-        print(f"{1000 * seconds:6.1f} ms  {name}", flush=True)
-
-    def job(name: str, change: dict, seconds: float, seed: int, rate: float = 3e-3) -> dict:
-        steps = max(20, int(seconds / times[name]))
-        return {"entry": name, "change": change, "seed": seed, "steps": steps, "rate": rate}
-
+    times = STUDY.entry("ms_per_step", times_per_step)
+    steps = {name: max(20, int(1000 * options.seconds / ms)) for name, ms in times.items()}
+    STUDY.write(budget_seconds=options.seconds, seeds=list(range(options.seeds)))
     adamw = [name for name, change in ENTRIES.items() if change.get("optimizer") == "AdamW"]
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        tuning = list(
-            pool.map(
-                run,
-                [
-                    job(name, ENTRIES[name], options.seconds, TUNING_SEED, rate)
-                    for name in adamw
-                    for rate in ADAMW_RATES
-                ],
-            )
-        )
-        rates = {
-            name: min((r for r in tuning if r["entry"] == name), key=lambda r: r["bits"])["rate"]
-            for name in adamw
-        }
-        print("AdamW's rates:", rates, flush=True)
-        jobs = [
-            job(name, change, options.seconds, seed, rates.get(name, 3e-3))
-            for seed in range(options.seeds)
-            for name, change in ENTRIES.items()
-        ]
-        ablation = []
-        for line in pool.map(run, jobs):
-            ablation.append(line)
-            print(f"{line['bits']:.4f}  {line['entry']}, seed {line['seed']}", flush=True)
-        races = [job(n, c, seconds, 0) for seconds in reversed(BUDGETS) for n, c in AGAINST.items()]
-        against = {name: [] for name in AGAINST}
-        for line in pool.map(run, races):
-            against[line["entry"]].append((line["steps"] * times[line["entry"]], line["bits"]))
-            print(f"{line['bits']:.4f}  {line['entry']}, {line['steps']} steps", flush=True)
-    results = {
-        "machine": {
-            "processor": processor(),
-            "torch": torch.__version__,
-            "threads": torch.get_num_threads(),
-            "precision": mixed_precision(torch.device("cpu")),
-        },
-        "budget_seconds": options.seconds,
-        "seeds": list(range(options.seeds)),
-        "ms_per_step": {name: round(1000 * s, 2) for name, s in times.items()},
-        "tuning": tuning,
-        "ablation": ablation,
-        "against": {"Kneser-Ney": counted, **against},
-    }
-    Study(__file__).write(**results)
+    jobs = [
+        {"entry": name, "seed": TUNING_SEED, "rate": rate} for name in adamw for rate in ADAMW_RATES
+    ]
+    tuning = STUDY.side_by_side(jobs, partial(run, steps), "tuning")
+    tuning.sort(key=lambda row: -row["bits"])
+    rates = {row["entry"]: row["rate"] for row in tuning}  # the best one comes last
+    jobs = [
+        {"entry": name, "seed": seed, "rate": rates.get(name, ADAMW_RATE)}
+        for seed in range(options.seeds)
+        for name in ENTRIES
+    ]
+    STUDY.side_by_side(jobs, partial(run, steps), "ablation")
 
 
 if __name__ == "__main__":

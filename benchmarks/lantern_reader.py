@@ -7,15 +7,12 @@ Naive Bayes on words and pairs of words is the one that ``inference_test`` is fi
 Bayes on pieces of two to five characters and a logistic regression, which had no say in the choice,
 show how far the filtered figure depends on it. Each is measured on groups of books and on all of
 them, by cross-validation over the stories in five folds (trained on four folds of the same books),
-and on the test part, trained on the train part. Prints the rows of the table in data/README.md and
-writes benchmarks/results/lantern_reader.json.
+and on the test part, trained on the train part. Prints the rows of the table in data/README.md.
 
 --choose writes data/lantern_reader/inference_test.txt anew, which is needed whenever statements are
 reworded. The rule: the stories of the test part, in the order of how many of their three statements
 naive Bayes gets right, then of how sure it is of the right labels (the mean logarithm of their
 probability); of these the longest beginning of which it gets at most 45 % right.
-
-About a minute on two idle cores, nearly all of it for the logistic regression.
 """
 
 from __future__ import annotations
@@ -23,6 +20,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import torch
@@ -50,14 +48,12 @@ def statements(stories: Sequence[Story]) -> tuple[list[str], list[int]]:
     return texts, list(range(len(LABELS))) * len(stories)
 
 
-def naive_bayes_on_words(train: Sequence[Story], test: Sequence[Story]) -> np.ndarray:
-    """Naive Bayes on words and pairs of neighbouring words."""
-    return NaiveBayes(*statements(train), words_and_pairs).log_posteriors(statements(test)[0])
+def naive_bayes(features: Callable, train: Sequence[Story], test: Sequence[Story]) -> np.ndarray:
+    return NaiveBayes(*statements(train), features).log_posteriors(statements(test)[0])
 
 
-def naive_bayes_on_pieces(train: Sequence[Story], test: Sequence[Story]) -> np.ndarray:
-    """Naive Bayes on runs of two to five characters."""
-    return NaiveBayes(*statements(train), pieces).log_posteriors(statements(test)[0])
+naive_bayes_on_words = partial(naive_bayes, words_and_pairs)  # and pairs of neighbouring words
+naive_bayes_on_pieces = partial(naive_bayes, pieces)  # runs of two to five characters
 
 
 def logistic_regression(train: Sequence[Story], test: Sequence[Story]) -> np.ndarray:
@@ -156,12 +152,9 @@ def main() -> None:
         shown = " | ".join(f"{100 * share:.1f} %" for share in row.values())
         print(f"| {name} | {shown} |", flush=True)
     texts = "\n".join(statements(stories)[0])
-    content = {
-        "sha256 of the statements": hashlib.sha256(texts.encode()).hexdigest(),
-        "stories": {"test part": len(test), "`inference_test`": int(kept.sum())},
-        "right": rows,
-    }
-    STUDY.write(**content)
+    sha256 = hashlib.sha256(texts.encode()).hexdigest()
+    known = {"test part": len(test), "`inference_test`": int(kept.sum())}
+    STUDY.write(**{"sha256 of the statements": sha256, "stories": known, "right": rows})
 
 
 def _bags(rows: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:

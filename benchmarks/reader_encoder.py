@@ -1,16 +1,14 @@
 """An encoder pre-trained on the course's stories, and what it is good for: notebook 15's study.
 
     python -m benchmarks.reader_encoder pretrain [--save FOLDER]
-    python -m benchmarks.reader_encoder tasks --encoder FOLDER
+    python -m benchmarks.reader_encoder tasks [--encoder FOLDER]
 
 *pretrain* hides tokens of the Reader's stories and trains an encoder to say what they were. Each
 story is read whole and, in the same pass, cut in two at the end of a sentence, with [SEP] between,
 so that the encoder knows pairs of texts, too. It goes on where it was interrupted (work/ holds its
 checkpoints). *tasks* trains a head and the encoder on each of the four tasks of
 ``helpers.data.reader_tasks``, the encoder pre-trained or from scratch, with few and many labels,
-several seeds; a run that stands in the results already is not made again.
-
-Writes benchmarks/results/reader_encoder.json.
+several seeds.
 """
 
 from __future__ import annotations
@@ -19,19 +17,21 @@ import argparse
 import random
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from benchmarks.study import Study, command, device
+from benchmarks.study import Row, Study, command, device
 from helpers.data import reader_tasks
+from helpers.data.batching import seeded
 from helpers.data.bpe import BPETokenizer
 from helpers.data.lantern_reader import LABELS, MOODS, Story, read_stories
-from helpers.data.masking import IGNORED, MaskedDocuments, masked_loss
+from helpers.data.masking import IGNORED, mask_tokens, masked_loss, pad_rows
 from helpers.data.reader_tasks import CLS, MASK, PAD, SEP, TAGS, Batches, Example, joined
 from helpers.device import best_device, describe
 from helpers.evaluating import evaluating
@@ -69,6 +69,7 @@ OF_TASK = {("names", 64): 120, ("names", 512): 120, ("names", None): 120, ("answ
 CONTROL = 3  # so many times the steps at the smaller rate, from scratch, all labels of mood
 STARTS = ("pretrained", "scratch")
 TUNING_SEED = 100
+LONGEST = 24  # tokens of an answer
 
 
 @cache
@@ -97,32 +98,30 @@ def documents(part: str) -> list[Tensor]:
     return found
 
 
-class WithSegments:
-    """Batches of documents together with the segments that their [SEP]s mark."""
+class MaskedDocuments:
+    """Numbered batches of documents and the segments that their [SEP]s mark; hidden anew each time.
 
-    def __init__(self, batches: MaskedDocuments, sep: int, pad: int) -> None:
-        self.batches, self.sep, self.pad = batches, sep, pad
+    Each pass deals the documents out in a new order; a batch is as long as its longest document.
+    """
+
+    def __init__(self, part: str, batch: int, seed: int, share: float = 0.15) -> None:
+        self.documents, self.size, self.seed, self.share = documents(part), batch, seed, share
 
     def batch(self, step: int) -> tuple[tuple[Tensor, Tensor], Tensor]:
-        inputs, targets = self.batches.batch(step)
-        ends = inputs == self.sep
+        number, place = divmod(step, len(self.documents) // self.size)
+        order = torch.randperm(len(self.documents), generator=seeded(self.seed, number, 0))
+        rows, marks = order[place * self.size :][: self.size], tokenizer().special_ids
+        inputs, targets = mask_tokens(
+            pad_rows([self.documents[i] for i in rows], marks[PAD]),
+            mask=marks[MASK],
+            vocab_size=V,
+            generator=seeded(self.seed, step, 1),
+            share=self.share,
+            special=(marks[PAD], marks[CLS], marks[SEP]),
+        )
+        ends = inputs == marks[SEP]
         segments = (ends.cumsum(1) - ends.long()).clamp(max=1)
-        return (inputs, segments.masked_fill(inputs == self.pad, 0)), targets
-
-
-def masked(part: str, batch: int, seed: int, share: float = 0.15) -> WithSegments:
-    marks = tokenizer().special_ids
-    of = MaskedDocuments(
-        documents(part),
-        batch,
-        pad=marks[PAD],
-        mask=marks[MASK],
-        vocab_size=V,
-        share=share,
-        special=(marks[CLS], marks[SEP]),
-        seed=seed,
-    )
-    return WithSegments(of, marks[SEP], marks[PAD])
+        return (inputs, segments.masked_fill(inputs == marks[PAD], 0)), targets
 
 
 def fresh(seed: int) -> MaskedLM:
@@ -133,10 +132,10 @@ def fresh(seed: int) -> MaskedLM:
 
 def masked_quality(model: MaskedLM, part: str = "validation") -> dict[str, float]:
     """Nats and accuracy per chosen token, and per token that stands as [MASK]."""
-    batches, mask = masked(part, 32, seed=7), tokenizer().special_ids[MASK]
+    batches, mask = MaskedDocuments(part, 32, seed=7), tokenizer().special_ids[MASK]
     sums = torch.zeros(2, 3)
     with evaluating(model):
-        for step in range(len(batches.batches.documents) // 32):
+        for step in range(len(batches.documents) // 32):
             (inputs, segments), targets = batches.batch(step)
             log_p = model(inputs, segments).log_softmax(-1)
             for row, chosen in enumerate(
@@ -151,13 +150,13 @@ def masked_quality(model: MaskedLM, part: str = "validation") -> dict[str, float
     return {name: round(value, 4) for name, value in found.items()}
 
 
-def pretrain(options: argparse.Namespace) -> None:
+def pretrained(options: argparse.Namespace) -> Row:
     """The encoder that ships; --save writes its folder."""
     own = PRETRAINING
     model = fresh(options.seed)
     training = Training(
         model,
-        masked("train", own["batch"], options.seed, own["share"]),
+        MaskedDocuments("train", own["batch"], options.seed, own["share"]),
         own["steps"],
         warmup=own["warmup"],
         loss=masked_loss,
@@ -166,7 +165,7 @@ def pretrain(options: argparse.Namespace) -> None:
         ),
         precision="auto",
     )
-    folder = Path(options.folder)
+    folder = Path(options.checkpoints)
     notes = checkpoints.resume(folder, training, own)
     curve = list(notes["curve"]) if notes else []
     losses: list[float] = []
@@ -198,7 +197,7 @@ def pretrain(options: argparse.Namespace) -> None:
         }
         checkpoints.save_model(options.save, model, card, torch.bfloat16)
         tokenizer().save(Path(options.save) / "tokenizer.json")
-    STUDY.write(pretraining=found)
+    return found
 
 
 # Fine-tuning -------------------------------------------------------------------------------------
@@ -234,63 +233,51 @@ def loss_of(task: str) -> Callable[[Tensor, Tensor], Tensor]:
     )
 
 
-def quality(task: str, model: nn.Module, part: str) -> dict[str, float]:
-    """Accuracy; of names the F1 of whole names; of answers EM and F1."""
-    of, pad = examples(task, part), tokenizer().special_ids[PAD]
-    right: list[float] = []
-    f1: list[float] = []
-    rows: tuple[list[list[str]], list[list[str]]] = ([], [])
+def logits_of(model: nn.Module, of: list[Example]) -> list[Tensor]:
+    """What the model gives for each example, in their order, with the padding of its batch."""
+    pad, found = tokenizer().special_ids[PAD], []
     with evaluating(model):
         for first in range(0, len(of), 32):
-            some = of[first : first + 32]
-            (tokens, segments), targets = reader_tasks.collated(some, pad)
-            logits = model(tokens, segments).float()
-            if task == "names":
-                for tags, example in zip(logits.argmax(-1), some, strict=True):
-                    names = ("O", "B-name", "I-name")
-                    n = len(example.tokens)
-                    rows[0].append([names[i] for i in tags[:n].tolist()])
-                    rows[1].append([names[i] for i in example.target.tolist()])
-            elif task == "answers":
-                mark = tokenizer().special_ids[SEP]
-                allowed = (segments == 1) & (tokens != mark)
-                starts, ends = best_span(logits, allowed, 24)
-                for example, i, j in zip(some, starts.tolist(), ends.tolist(), strict=True):
-                    a, b = example.target.tolist()
-                    said = reader_tasks.said(tokenizer(), example.tokens, i, j)
-                    truth = reader_tasks.said(tokenizer(), example.tokens, a, b)
-                    right.append(exact_match(said, [truth]))
-                    f1.append(token_f1(said, [truth]))
-            else:
-                right += (logits.argmax(-1) == targets).float().tolist()
+            (tokens, segments), _ = reader_tasks.collated(of[first : first + 32], pad)
+            found += model(tokens, segments).float()
+    return found
+
+
+def span_of(example: Example, logits: Tensor) -> tuple[int, int]:
+    """First and last token of the best answer that is not too long."""
+    allowed = (example.segments == 1) & (example.tokens != tokenizer().special_ids[SEP])
+    i, j = best_span(logits[None, :, : len(allowed)], allowed[None], LONGEST)
+    return int(i), int(j)
+
+
+def quality(task: str, model: nn.Module, part: str) -> dict[str, float]:
+    """Accuracy; of names the F1 of whole names; of answers EM and F1."""
+    of = examples(task, part)
+    pairs = list(zip(of, logits_of(model, of), strict=True))
     if task == "names":
-        return {name: round(v, 4) for name, v in entity_scores(*rows)._asdict().items()}
-    found = {"right": sum(right) / len(right)}
-    if f1:
-        found["f1"] = sum(f1) / len(f1)
+        names = ("O", "B-name", "I-name")
+        said = [[names[i] for i in x.argmax(-1)[: len(e.tokens)].tolist()] for e, x in pairs]
+        found = entity_scores(said, [[names[i] for i in e.target.tolist()] for e in of])._asdict()
+    elif task == "answers":
+        texts = [
+            [reader_tasks.said(tokenizer(), e.tokens, *ends) for ends in (span_of(e, x), e.target)]
+            for e, x in pairs
+        ]
+        found = {"right": mean(exact_match(said, [truth]) for said, truth in texts)}
+        found["f1"] = mean(token_f1(said, [truth]) for said, truth in texts)
+    else:
+        found = {"right": mean(float(x.argmax(-1) == e.target) for e, x in pairs)}
     return {name: round(value, 4) for name, value in found.items()}
 
 
-def fine_tune(
-    task: str,
-    start: str,
-    number: int | None,
-    rate: float,
-    seed: int,
-    folder: str,
-    part: str = "test",
-    longer: int = 1,
-) -> dict[str, Any]:
-    """Train one head with its encoder; what it scores on a part."""
+def trained(
+    task: str, start: str, of: list[Example], steps: int, rate: float, seed: int, folder: str
+) -> nn.Module:
+    """A head and its encoder after so many steps."""
     torch.manual_seed(seed)
-    encoder = (
-        checkpoints.load_encoder(folder)[0].encoder
-        if start == "pretrained"
-        else fresh(seed).encoder
-    )
+    known = start == "pretrained"
+    encoder = checkpoints.load_encoder(folder)[0].encoder if known else fresh(seed).encoder
     model = head(task, encoder)
-    of = examples(task, "train", number, seed)
-    steps = longer * OF_TASK.get((task, number), STEPS[number])
     training = Training(
         model,
         Batches(of, 8 if task == "names" else 16, tokenizer().special_ids[PAD], seed),
@@ -301,50 +288,64 @@ def fine_tune(
         loss=loss_of(task),
         precision="auto",
     )
-    for _ in training:
-        pass
-    row = {"task": task, "start": start, "stories": number, "rate": rate, "seed": seed}
-    row |= {"longer": longer, "part": part, "steps": steps, "examples": len(of)}
-    row |= quality(task, model, part)
-    print(row, flush=True)
-    return row
+    list(training)
+    return model
+
+
+def fine_tune(
+    task: str,
+    start: str,
+    stories: int | None,
+    rate: float,
+    seed: int,
+    part: str,
+    longer: int,
+    folder: str,
+) -> Row:
+    """Train one head with its encoder; what it scores on a part."""
+    of = examples(task, "train", stories, seed)
+    steps = longer * OF_TASK.get((task, stories), STEPS[stories])
+    model = trained(task, start, of, steps, rate, seed, folder)
+    return {"steps": steps, "examples": len(of), **quality(task, model, part)}
+
+
+def pretrain(options: argparse.Namespace) -> None:
+    STUDY.entry("pretraining", partial(pretrained, options))
 
 
 def tasks(options: argparse.Namespace) -> None:
     """Every task, start and number of labelled stories; the rate is chosen on another seed."""
-    keys = ("task", "start", "stories", "rate", "seed", "part", "longer")
 
-    def once(*key: Any) -> dict[str, Any]:
-        task, start, number, rate, seed, part, longer = key
-        return STUDY.row(
-            dict(zip(keys, key, strict=True)),
-            lambda: fine_tune(task, start, number, rate, seed, options.encoder, part, longer),
-            "tasks",
-        )
+    def once(**asked: Any) -> Row:
+        asked = {"part": "test", "longer": 1} | asked
+        return STUDY.row(asked, partial(fine_tune, **asked, folder=options.encoder), "tasks")
 
-    for task in options.only or TASKS:
-        for start in options.starts or STARTS:
-            tried = [once(task, start, 512, rate, TUNING_SEED, "validation", 1) for rate in RATES]
+    for task in TASKS:
+        for start in STARTS:
+            of = {"task": task, "start": start}
+            tuning = of | {"stories": 512, "seed": TUNING_SEED, "part": "validation"}
+            tried = [once(**tuning, rate=rate) for rate in RATES]
             best = max(tried, key=lambda row: row.get("f1", row.get("right")))["rate"]
             for number in LABELLED:
                 for seed in range(options.seeds):
-                    once(task, start, number, best, seed, "test", 1)
+                    once(**of, stories=number, rate=best, seed=seed)
         if task == "mood":  # the rate above was chosen with 512: is it too high with all labels?
-            once(task, "scratch", None, min(RATES), 0, "test", CONTROL)
+            rate, start = min(RATES), "scratch"
+            once(task=task, start=start, stories=None, rate=rate, seed=0, longer=CONTROL)
 
 
 def main() -> None:
-    parser = command(__doc__, seeds=3)
-    parser.add_argument("part", choices=("pretrain", "tasks"))
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--folder", default="work/reader_encoder", help="for checkpoints")
+    parser = command(__doc__, PARTS, seeds=3)
+    parser.add_argument("--seed", type=int, default=0, help="of the pre-training")
+    parser.add_argument("--checkpoints", default="work/reader_encoder", help="a folder")
     parser.add_argument("--save", help="a folder for the pre-trained encoder")
     parser.add_argument("--encoder", default="data/checkpoints/lantern_reader_encoder")
-    parser.add_argument("--only", nargs="+", choices=TASKS)
-    parser.add_argument("--starts", nargs="+", choices=STARTS)
     options = parser.parse_args()
-    {"pretrain": pretrain, "tasks": tasks}[options.part](options)
+    for part in options.parts:
+        PARTS[part](options)
 
+
+PARTS = {"pretrain": pretrain, "tasks": tasks}
 
 if __name__ == "__main__":
     main()

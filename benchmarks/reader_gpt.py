@@ -1,25 +1,24 @@
 """What the course's GPT learns from its stories, and what it takes: the study behind notebook 13.
 
-    python -m benchmarks.reader_gpt PART ... [--seeds 3]
+    python -m benchmarks.reader_gpt [PART ...] [--seeds 3]
 
-Parts: baselines (modified Kneser-Ney on the same tokens, and an LSTM with tuned rate at the time
-that the preset laptop took), laptop (three seeds), short (the same with as few steps as slow
-machines make, to which the schedule fits), long (the preset laptop_long, ten times the
-steps, once), sizes (widths from 32 to 128 at the laptop's tokens), vocabulary (from 512 to 4,096
-tokens) and copying (changes that were to make the model look back for names earlier).
+Parts: laptop (the preset), baselines (modified Kneser-Ney on the same tokens, and an LSTM with
+tuned rate at the time that the preset took), sizes (widths from 32 to 128 at the preset's tokens),
+vocabulary (from 512 to 4,096 tokens), copying (changes that were to make the model look back for
+names earlier) and long (the preset laptop_long, ten times the steps, once).
 
 Every run is measured on the Reader's validation stories as it goes, each read from its beginning:
 bits per byte, and the share of minimal pairs that it decides rightly
-(``helpers.data.minimal_pairs``), which chance gets half right. What
-is finished is measured on the test part, too, and writes ten stories from ten seeds. Writes
-benchmarks/results/reader_gpt.json, part by part; run it on a machine that does nothing else, since
-seconds are recorded.
+(``helpers.data.minimal_pairs``), which chance gets half right. What is finished is measured on the
+test part, too. The seconds of the parts baselines, laptop and long belong to the machine that is
+written down; let it do nothing else meanwhile.
 """
 
 from __future__ import annotations
 
 import argparse
 import copy
+import itertools
 import random
 import re
 import time
@@ -31,35 +30,29 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from benchmarks.study import Study, command, device
+from benchmarks.study import Row, Study, command, device
 from helpers.data.batching import TextWindows
 from helpers.data.bpe import END_OF_TEXT
 from helpers.data.lantern_reader import read_stories
 from helpers.data.minimal_pairs import KINDS, MEN, WOMEN, minimal_pairs
 from helpers.device import best_device, describe, mixed_precision
-from helpers.inference.cached_predictor import CachedPredictor
 from helpers.inference.plausibility import bits_per_byte, right_choices, text_log_probs
-from helpers.inference.rules import Rules
-from helpers.inference.sampling import sample
 from helpers.learning import checkpoints
 from helpers.learning.optimizers import gpt_optimizers
 from helpers.learning.presets import PRESETS
 from helpers.learning.pretrain import Text
 from helpers.learning.training import NumberedBatches, Training
-from helpers.models.gpt import GPT
 from helpers.models.ngram import ModifiedKneserNey
 from helpers.models.ngram_embedding import gpt_with_ngrams
 from helpers.models.recurrent_cells import LSTMCell
 from helpers.models.recurrent_models import RecurrentLM
 
-STUDY = Study(__file__)
+STUDY = Study(__file__, unsaid=["curve"])
 V = 2048
 LSTM_RATES = (3e-3, 1e-2, 3e-2, 1e-1)
 LSTM_SIZES = {"d_model": 128, "d_hidden": 384}
 WIDTHS = (32, 64, 96, 128)
-FEW_STEPS = (150, 300)
 VOCABULARIES = (512, 1024, 2048, 4096)
-TOLD = 400  # tokens of a written story, at most
 
 
 @cache
@@ -70,18 +63,6 @@ def text_of(vocabulary: int) -> Text:
 @cache
 def pairs_of(part: str, kind: str) -> Sequence:
     return minimal_pairs(read_stories(part), kind)
-
-
-def pairs_right(text: Text, part: str, scorer: Callable) -> dict[str, float]:
-    """kind -> share of the minimal pairs of a part that are decided rightly."""
-    begin = text.tokenizer.special_ids[END_OF_TEXT]
-    return {
-        kind: right_choices(pairs_of(part, kind), text.tokenizer, begin, scorer)
-        .double()
-        .mean()
-        .item()
-        for kind in KINDS
-    }
 
 
 def whole_stories(text: Text, part: str) -> tuple[list[Tensor], list[str]]:
@@ -99,7 +80,10 @@ def measured_by(scorer: Callable, text: Text, part: str = "validation") -> dict[
     """Bits per byte of a part, and what share of its minimal pairs is decided rightly."""
     tokens, documents = whole_stories(text, part)
     found = {"bits_per_byte": bits_per_byte(scorer(tokens), documents)}
-    found |= pairs_right(text, part, scorer)
+    begin = text.tokenizer.special_ids[END_OF_TEXT]
+    for kind in KINDS:
+        right = right_choices(pairs_of(part, kind), text.tokenizer, begin, scorer)
+        found[kind] = right.double().mean().item()
     return {name: round(value, 4) for name, value in found.items()}
 
 
@@ -140,60 +124,51 @@ def build(
     )
 
 
-def run(training: Training, text: Text, seed: int, points: int = 10) -> dict[str, Any]:
-    """Train to the end: the curve, the final figures on the test part, and ten stories."""
-    marks = {
+def run(training: Training, text: Text, points: int) -> Row:
+    """Train to the end: the curve, and the final figures on the test part."""
+    steps = {
         max(1, round(training.steps * share**2))
         for share in torch.linspace(0.2, 1, points).tolist()
     }
-    curve, losses = [], []
+    curve = []
     for record in training:
-        losses.append(record.loss)
-        if record.step in marks:
-            point = {"step": record.step, "tokens": record.tokens, "seconds": record.seconds}
-            point |= {"train_nats": sum(losses) / len(losses), **measured(training.model, text)}
-            curve.append({name: round(value, 4) for name, value in point.items()})
-            losses = []
+        if record.step in steps:
+            point = {"step": record.step, "tokens": record.tokens}
+            point["seconds"] = round(record.seconds, 4)
+            curve.append(point | measured(training.model, text))
             print(curve[-1], flush=True)
     return {
-        "seed": seed,
         "parameters": sum(p.numel() for p in training.model.parameters()),
         "tokens": training.tokens,
         "seconds": round(training.seconds, 1),
         "curve": curve,
         "test": measured(training.model, text, "test"),
-        "stories": stories(training.model, text),
     }
 
 
-def stories(model: GPT, text: Text, seeds: Sequence[int] = range(10)) -> list[str]:
-    """Ten stories, one a seed, none left out; temperature 0.8."""
-    end = text.tokenizer.special_ids[END_OF_TEXT]
-    predictor, written = CachedPredictor(model, end), []
-    for seed in seeds:
-        generator = torch.Generator().manual_seed(seed)
-        tokens = sample(predictor, TOLD, generator, rules=Rules(temperature=0.8))[0].tolist()
-        tokens = tokens[: tokens.index(end)] if end in tokens else tokens
-        written.append(text.tokenizer.decode(tokens))
-    return written
-
-
-def laptop(options: argparse.Namespace, _: dict) -> list[dict]:
+def laptop(options: argparse.Namespace) -> None:
     """The preset laptop, once per seed."""
-    return [
-        run(build(PRESETS["laptop"], V, seed), text_of(V), seed) for seed in range(options.seeds)
-    ]
+    for seed in range(options.seeds):
+        STUDY.row({"seed": seed}, partial(of_laptop, seed), "laptop")
 
 
-def long(options: argparse.Namespace, _: dict) -> list[dict]:
+def of_laptop(seed: int) -> Row:
+    return run(build(PRESETS["laptop"], V, seed), text_of(V), points=10)
+
+
+def long(options: argparse.Namespace) -> None:
     """The preset laptop_long, once; its best weights and the tokenizer go to --save."""
-    training = build(PRESETS["laptop_long"], V, 0)
-    found = run(training, text_of(V), 0, points=16)
-    if options.save:
-        card = card_of(training, found)
-        checkpoints.save_model(options.save, training.model, card, torch.bfloat16)
-        text_of(V).tokenizer.save(Path(options.save) / "tokenizer.json")
-    return [found]
+
+    def make() -> Row:
+        training = build(PRESETS["laptop_long"], V, 0)
+        found = run(training, text_of(V), points=16)
+        if options.save:
+            card = card_of(training, found)
+            checkpoints.save_model(options.save, training.model, card, torch.bfloat16)
+            text_of(V).tokenizer.save(Path(options.save) / "tokenizer.json")
+        return found
+
+    STUDY.row({"seed": 0}, make, "long")
 
 
 def card_of(training: Training, found: dict[str, Any]) -> dict[str, Any]:
@@ -208,7 +183,7 @@ def card_of(training: Training, found: dict[str, Any]) -> dict[str, Any]:
         "training_tokens_sha256": text.sha256,
         "preset": "laptop_long",
         "settings": PRESETS["laptop_long"],
-        "seed": found["seed"],
+        "seed": 0,
         "parameters": found["parameters"],
         "device": describe(best_device()),
         "threads": torch.get_num_threads(),
@@ -226,9 +201,14 @@ def card_of(training: Training, found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def baselines(options: argparse.Namespace, results: dict) -> dict[str, Any]:
+def baselines(options: argparse.Namespace) -> None:
     """Kneser-Ney by n, and an LSTM in the time of the preset laptop."""
-    text, found = text_of(V), {"Kneser-Ney": []}
+    budget = STUDY.row({"seed": 0}, partial(of_laptop, 0), "laptop")["seconds"]
+    STUDY.entry("baselines", partial(counted_and_recurrent, budget, options.seeds))
+
+
+def counted_and_recurrent(budget: float, seeds: int) -> Row:
+    text, counted = text_of(V), []
     for n in (2, 3, 4, 5, 6):
         began = time.perf_counter()
         model = ModifiedKneserNey(n).fit(text.train, text.tokenizer.vocab_size)
@@ -237,15 +217,12 @@ def baselines(options: argparse.Namespace, results: dict) -> dict[str, Any]:
         def scorer(texts: Sequence[Tensor], model: ModifiedKneserNey = model) -> list[Tensor]:
             return [model.log_probs(tokens)[1:] for tokens in texts]
 
-        found["Kneser-Ney"].append({**row, **measured_by(scorer, text)})
-        print(found["Kneser-Ney"][-1], flush=True)
-    budget = results["laptop"][0]["seconds"]
-    trial = train_lstm(text, 25, LSTM_RATES[0], 0)[1]
-    steps = int(budget / (trial / 25))
+        counted.append({**row, **measured_by(scorer, text)})
+    steps = int(budget / (train_lstm(text, 25, LSTM_RATES[0], 0)[1] / 25))
     tuning = [lstm(text, steps // 4, rate, 100) for rate in LSTM_RATES]  # a schedule of its own
     rate = min(tuning, key=lambda row: row["bits_per_byte"])["rate"]
-    runs = [lstm(text, steps, rate, seed) for seed in range(options.seeds)]
-    return {**found, "LSTM, tuning": tuning, "LSTM": runs}
+    runs = [lstm(text, steps, rate, seed) for seed in range(seeds)]
+    return {"Kneser-Ney": counted, "LSTM, tuning": tuning, "LSTM": runs}
 
 
 def train_lstm(text: Text, steps: int, rate: float, seed: int) -> tuple[nn.Module, float]:
@@ -253,8 +230,7 @@ def train_lstm(text: Text, steps: int, rate: float, seed: int) -> tuple[nn.Modul
     model = RecurrentLM(LSTMCell, text.tokenizer.vocab_size, **LSTM_SIZES)
     batches = TextWindows(text.train, 16, 80, seed)
     training = Training(model, batches, steps, learning_rate=rate, warmup=min(20, steps - 1))
-    for _ in training:
-        pass
+    list(training)
     return model, training.seconds
 
 
@@ -266,64 +242,32 @@ def lstm(text: Text, steps: int, rate: float, seed: int) -> dict[str, Any]:
     return row
 
 
-def by_rows(
-    part: str, runs: dict[tuple[Any, int], Callable[[], Training]], name: str, points: int
-) -> list[dict]:
-    """Runs by (what, seed), each kept when it ends: an interrupted study goes on where it was.
+def untimed(
+    part: str, asked: Row, training: Callable[[], Training], points: int, vocabulary: int = V
+) -> None:
+    """A run whose seconds are left out, so that it may go on beside other work."""
 
-    Their seconds are left out, so that they may run beside other work.
-    """
+    def make() -> Row:
+        found = run(training(), text_of(vocabulary), points)
+        for row in (found, *found["curve"]):
+            del row["seconds"]
+        return found
 
-    def row(seed: int, training: Callable[[], Training]) -> dict[str, Any]:
-        found = run(training(), text_of(V), seed, points)
-        del found["seconds"]
-        for point in found["curve"]:
-            del point["seconds"]
-        return found | {"stories": found["stories"][:2]}
-
-    for (what, seed), training in runs.items():
-        STUDY.row({name: what, "seed": seed}, partial(row, seed, training), part, ["curve"])
-    return STUDY.rows(part)
+    STUDY.row(asked, make, part)
 
 
-def sizes(options: argparse.Namespace, _: dict) -> list[dict]:
+def sizes(options: argparse.Namespace) -> None:
     """Widths at the laptop's depth, tokens and rates."""
-
-    def training(width: int, seed: int) -> Training:
+    for seed, width in itertools.product(range(options.seeds), WIDTHS):
         preset = {**PRESETS["laptop"], "width": width, "heads": max(1, width // 32)}
-        return build(preset, V, seed)
-
-    runs = {
-        (width, seed): partial(training, width, seed)
-        for seed in range(options.seeds)
-        for width in WIDTHS
-    }
-    return by_rows("sizes", runs, "width", 4)
+        untimed("sizes", {"width": width, "seed": seed}, partial(build, preset, V, seed), 4)
 
 
-def short(options: argparse.Namespace, _: dict) -> list[dict]:
-    """The preset laptop with fewer steps."""
-
-    def training(steps: int, seed: int) -> Training:
-        preset = {**PRESETS["laptop"], "steps": steps}
-        preset["warmup"] = min(preset["warmup"], steps // 10)  # as helpers.learning.presets.in_time
-        return build(preset, V, seed)
-
-    runs = {
-        (steps, seed): partial(training, steps, seed)
-        for seed in range(options.seeds)
-        for steps in FEW_STEPS
-    }
-    return by_rows("short", runs, "steps", 2)
-
-
-def vocabulary(options: argparse.Namespace, _: dict) -> list[dict]:
+def vocabulary(options: argparse.Namespace) -> None:
     """Vocabularies at the laptop's other settings; tokens are shorter, the text per step too."""
-    found = []
     for size in VOCABULARIES:
-        row = run(build(PRESETS["laptop"], size, 0), text_of(size), 0, points=4)
-        found.append({"vocabulary": size, **row, "stories": row["stories"][:2]})
-    return found
+        make = partial(build, PRESETS["laptop"], size, 0)
+        untimed("vocabulary", {"vocabulary": size, "seed": 0}, make, 4, size)
 
 
 class Changed:
@@ -369,7 +313,7 @@ def renamed(text: Text, share: float, seed: int) -> Text:
     return Text(text.corpus, text.tokenizer, tokens)
 
 
-def copying(options: argparse.Namespace, _: dict) -> list[dict]:
+def copying(options: argparse.Namespace) -> None:
     """Does a change make the model look back for names earlier? The laptop's preset otherwise."""
     text, preset = text_of(V), PRESETS["laptop"]
     B, T = preset["batch"], preset["length"]
@@ -388,12 +332,8 @@ def copying(options: argparse.Namespace, _: dict) -> list[dict]:
         "a tenth of the steps on repeated tokens": repeated,
         "people renamed in half of the stories": others,
     }
-    runs = {
-        (name, seed): partial(make, seed)
-        for seed in range(options.seeds)
-        for name, make in changes.items()
-    }
-    return by_rows("copying", runs, "change", 3)
+    for seed, (name, make) in itertools.product(range(options.seeds), changes.items()):
+        untimed("copying", {"change": name, "seed": seed}, partial(make, seed), 3)
 
 
 PARTS = {
@@ -402,24 +342,20 @@ PARTS = {
     "sizes": sizes,
     "vocabulary": vocabulary,
     "copying": copying,
-    "short": short,
     "long": long,
 }
 TIMED = ("baselines", "laptop", "long")  # their seconds belong to the machine that is written down
 
 
 def main() -> None:
-    parser = command(__doc__, seeds=3)
-    parser.add_argument("part", nargs="+", choices=PARTS)
+    parser = command(__doc__, PARTS, seeds=3)
     parser.add_argument("--save", help="a folder for the model of the part long")
-    parser.add_argument("--results", type=Path, default=STUDY.path)
     options = parser.parse_args()
-    STUDY.path = options.results
-    for part in options.part:
-        found = {part: PARTS[part](options, STUDY.read())}
-        if part in TIMED:
-            found["machine"] = {**device(), "threads": torch.get_num_threads()}
-        STUDY.write(**found)
+    for part in options.parts:
+        known = STUDY.read().get(part)
+        PARTS[part](options)
+        if part in TIMED and STUDY.read().get(part) != known:
+            STUDY.write(machine={**device(), "threads": torch.get_num_threads()})
 
 
 if __name__ == "__main__":

@@ -1,33 +1,32 @@
 """What notebook 05 says over several seeds: recall, windows of training, scheduled sampling.
 
-    python -m benchmarks.recurrent_study recall LSTM 50 0.003 0     kind, delay, learning rate, seed
-    python -m benchmarks.recurrent_study longer LSTM 20 0.003 0     the same with 3,000 updates
-    python -m benchmarks.recurrent_study readout Elman 20 0.01 0    another draw of the read-out
-    python -m benchmarks.recurrent_study sgd Elman 20 0.3 0         plain gradient descent, no Adam
-    python -m benchmarks.recurrent_study unit Elman 20 0.01 0       the gradient divided by its norm
-    python -m benchmarks.recurrent_study sign Elman 20 0.01 0       each number divided by its size
-    python -m benchmarks.recurrent_study cut Elman 20 5 0.01 0      kind, delay, reach, rate, seed
-    python -m benchmarks.recurrent_study text 16 carried 0 0.005    window, state, seed (and rate)
-    python -m benchmarks.recurrent_study schedule linear 0          how the true share decays, seed
-    python -m benchmarks.recurrent_study all [SECONDS]              every row that is missing
+    python -m benchmarks.recurrent_study [PART ...]
 
-Each call is one training (some seconds to a minute on one core) and adds a row to
-benchmarks/results/recurrent_study.json; rows that are there are not computed again. ``recall`` is
-tried with all ``RATES`` of its delay.
+recall      a symbol asked for after a delay: kinds of networks, delays and learning rates
+readout     the same with another draw of the read-out
+longer      with up to 3,000 updates
+sgd         with plain gradient descent, no Adam
+unit        with the gradient divided by its norm
+sign        with each number of the gradient divided by its size
+cut         with a gradient that goes back some steps only
+text        the tales: windows of training, the state carried between them or not
+schedule    scheduled sampling, by how the share of true symbols decays
+
+Each entry of the results is one training on one core.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-import sys
-import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from benchmarks.study import Study
+from benchmarks.study import Study, command
 from helpers.data import corpora
 from helpers.data.batching import windows
 from helpers.data.sources import HiddenMarkovSource
@@ -51,79 +50,42 @@ PLAIN = {  # rules of descent without Adam, and their rates
 LONGER_STEPS, LONGER_RATES, LONGER_SEEDS = 3000, (0.001, 0.003), 2
 CUTS, CUT_RATE, CUT_SEEDS = (5, 10, 15, 21), 0.01, 3
 TEXT_RATE, OTHER_TEXT_RATE = 3e-3, 5e-3
-TEXT_WINDOWS, TEXT_SEEDS, TEXT_TOKENS = (4, 16, 64), 2, 700 * 32 * 64
+TEXT_WINDOWS, TEXT_SEEDS, TEXT_TOKENS, STATES = (4, 16, 64), 2, 700 * 32 * 64, ("carried", "zeros")
 SCHEDULES, SCHEDULE_SEEDS, SCHEDULE_STEPS = ("true", "tenth", "half", "linear", "sigmoid"), 5, 600
 
 
-def main() -> None:
-    arguments = sys.argv[1:] or ["all"]
-    torch.set_num_threads(1)
-    if arguments[0] != "all":
-        add(" ".join(arguments))
-        return
-    until = time.monotonic() + float(arguments[1] if len(arguments) > 1 else math.inf)
-    for key in all_keys():
-        if time.monotonic() > until:
-            break
-        add(key)
+def entries() -> Iterator[tuple[str, Callable[[], dict]]]:
+    """The name of every entry, and what makes it."""
 
+    def recall(part: str, kind: str, delay: int, rate: float, seed: int, **how):
+        return f"{part} {kind} {delay} {rate} {seed}", partial(
+            recall_row, kind, delay, seed, rate, **how
+        )
 
-def all_keys() -> Iterator[str]:
-    """The key of every row, in order."""
     for delay, seeds in SEEDS.items():
-        for kind in KINDS:
-            for rate in RATES[delay]:
-                for seed in range(seeds):
-                    yield f"recall {kind} {delay} {rate} {seed}"
-    for rate in MANY:
-        for seed in range(BIAS_1_SEEDS):
-            yield f"recall {BIAS_1} {ONE_DELAY} {rate} {seed}"
+        for kind, rate, seed in itertools.product(KINDS, RATES[delay], range(seeds)):
+            yield recall("recall", kind, delay, rate, seed)
+    for rate, seed in itertools.product(MANY, range(BIAS_1_SEEDS)):
+        yield recall("recall", BIAS_1, ONE_DELAY, rate, seed)
     for seed in range(READOUT_SEEDS):
-        yield f"readout Elman {ONE_DELAY} {READOUT_RATE} {seed}"
-    for seed in range(LONGER_SEEDS):
-        for rate in LONGER_RATES:
-            yield f"longer LSTM {ONE_DELAY} {rate} {seed}"
+        yield recall("readout", "Elman", ONE_DELAY, READOUT_RATE, seed, other_readout=True)
+    for seed, rate in itertools.product(range(LONGER_SEEDS), LONGER_RATES):
+        yield recall("longer", "LSTM", ONE_DELAY, rate, seed, most=LONGER_STEPS)
     for rule, rates in PLAIN.items():
-        for rate in rates:
-            for seed in range(PLAIN_SEEDS):
-                yield f"{rule} Elman {ONE_DELAY} {rate} {seed}"
-    for kind in (KINDS[0], KINDS[2]):
-        for cut in CUTS:
-            for seed in range(CUT_SEEDS):
-                yield f"cut {kind} {ONE_DELAY} {cut} {CUT_RATE} {seed}"
-    for schedule in SCHEDULES:
-        for seed in range(SCHEDULE_SEEDS):
-            yield f"schedule {schedule} {seed}"
-    for window in TEXT_WINDOWS:
-        for state in ("carried", "zeros"):
-            for seed in range(TEXT_SEEDS):
-                yield f"text {window} {state} {seed}"
-    for state in ("carried", "zeros"):
-        yield f"text {TEXT_WINDOWS[-1]} {state} 0 {OTHER_TEXT_RATE}"
-
-
-def add(key: str) -> None:
-    """Compute the row of this key, unless it is there."""
-    if key in STUDY.read():
-        return
-    name, *rest = key.split(" ")
-    after_kind = {"recall": 3, "longer": 3, "readout": 3, "cut": 4} | dict.fromkeys(PLAIN, 3)
-    began = time.perf_counter()
-    if name in after_kind:
-        numbers = rest[-after_kind[name] :]  # the name of a kind may hold blanks
-        kind, rate, seed = " ".join(rest[: -len(numbers)]), float(numbers[-2]), int(numbers[-1])
-        cut = int(numbers[1]) if name == "cut" else None
-        most = LONGER_STEPS if name == "longer" else RECALL_STEPS
-        rule = name if name in PLAIN else "Adam"
-        row = recall_row(kind, int(numbers[0]), seed, rate, cut, most, rule, name == "readout")
-    elif name == "text":
-        rate = float(rest[3]) if len(rest) > 3 else TEXT_RATE
-        row = text_row(int(rest[0]), rest[1] == "carried", int(rest[2]), rate)
-    else:
-        row = schedule_row(rest[0], int(rest[1]))
-    row["seconds"] = round(time.perf_counter() - began, 1)
-    STUDY.write(**{key: row})
-    print(key, row, flush=True)
+        for rate, seed in itertools.product(rates, range(PLAIN_SEEDS)):
+            yield recall(rule, "Elman", ONE_DELAY, rate, seed, rule=rule)
+    for kind, cut, seed in itertools.product((KINDS[0], KINDS[2]), CUTS, range(CUT_SEEDS)):
+        yield (
+            f"cut {kind} {ONE_DELAY} {cut} {CUT_RATE} {seed}",
+            partial(recall_row, kind, ONE_DELAY, seed, CUT_RATE, cut=cut),
+        )
+    for schedule, seed in itertools.product(SCHEDULES, range(SCHEDULE_SEEDS)):
+        yield f"schedule {schedule} {seed}", partial(schedule_row, schedule, seed)
+    for window, state, seed in itertools.product(TEXT_WINDOWS, STATES, range(TEXT_SEEDS)):
+        yield f"text {window} {state} {seed}", partial(text_row, window, state, seed)
+    for state in STATES:
+        key = f"text {TEXT_WINDOWS[-1]} {state} 0 {OTHER_TEXT_RATE}"
+        yield key, partial(text_row, TEXT_WINDOWS[-1], state, 0, OTHER_TEXT_RATE)
 
 
 def recall_batch(delay: int, size: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -220,7 +182,7 @@ class CharRNN(nn.Module):
         return self.W_hy(h), state
 
 
-def text_row(window: int, carried: bool, seed: int, rate: float = TEXT_RATE) -> dict[str, float]:
+def text_row(window: int, kept: str, seed: int, rate: float = TEXT_RATE) -> dict[str, float]:
     """Train on rows of text, the gradient cut at each window; score the validation tales.
 
     Each of 32 rows reads its own stretch of the text from left to right. Per update a window of
@@ -246,7 +208,7 @@ def text_row(window: int, carried: bool, seed: int, rate: float = TEXT_RATE) -> 
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
-        state = after.detach() if carried else None
+        state = after.detach() if kept == "carried" else None
     text = tokenizer.encode(corpus.validation)
     rows_of = text[: len(text) // 20 * 20].view(20, -1)  # read side by side, from zeros
     with torch.no_grad():
@@ -356,6 +318,15 @@ def distances(
         impossible.append(log_p.gather(1, column[:, None])[:, 0] == -math.inf)
         before, truth, read = after, after, column
     return torch.stack(found, 1), torch.stack(impossible, 1)
+
+
+def main() -> None:
+    names = ["recall", "readout", "longer", *PLAIN, "cut", "text", "schedule"]
+    parts = command(__doc__, names).parse_args().parts
+    torch.set_num_threads(1)
+    for name, make in entries():
+        if name.split()[0] in parts:
+            STUDY.entry(name, make)
 
 
 if __name__ == "__main__":

@@ -1,51 +1,43 @@
 """What notebook 04 says over several seeds: centred vectors, mixed senses, window networks.
 
-    python -m benchmarks.word_vectors_study centred 0     the neighbours and analogies of one seed
-    python -m benchmarks.word_vectors_study wider 25 2    settings outside the first study's grid
-    python -m benchmarks.word_vectors_study senses 0      pairs of words under one name
-    python -m benchmarks.word_vectors_study window 0      the window network; also: averaging,
-                                                          averaging_wide, eighth, and windows of
-                                                          other lengths: window2, window3, window12
-    python -m benchmarks.word_vectors_study averaging 0 0.01   at another learning rate
-    python -m benchmarks.word_vectors_study sharing 20    the factored bigram: D by learning rate
-    python -m benchmarks.word_vectors_study follows 50 0 6000   skip-gram's scores against the
-                                                          counts: D, weight decay, steps
+    python -m benchmarks.word_vectors_study [PART ...]
 
-Each call is one training (half a minute to two on one core) and adds its rows to
-benchmarks/results/word_vectors_study.json; rows that are there are not computed again.
-``all`` makes every row that is missing. Skip-gram's settings are those that
+centred      the neighbours and analogies of one seed, before and after the mean is subtracted
+wider        settings outside the first study's grid
+senses       pairs of words under one name
+sharing      the factored bigram: D by learning rate
+follows      skip-gram's scores against the counts, by D, weight decay and steps
+networks     the window network, averaging ones, one with an eighth of the text, other windows
+
+Each entry of the results is one training on one core. Skip-gram's settings are those that
 ``word_vectors.py`` chose.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-import time
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from benchmarks.study import Study, command
-from benchmarks.word_vectors import CHOOSE, CHOOSING_SEEDS, REPORT, mean_aucs
+from benchmarks.word_vectors import CHOOSE, CHOOSING_SEEDS, REPORT, mean_aucs, skip_gram, text
 from helpers.data import corpora
 from helpers.data.batching import windows
 from helpers.data.bpe import BPETokenizer
 from helpers.data.corpora import Corpus
 from helpers.data.tokenizers import WordTokenizer
-from helpers.data.word_pairs import word_relations
+from helpers.data.word_pairs import Pair, word_relations
 from helpers.inference.evaluation import log_probs
 from helpers.inference.neural_predictor import NeuralPredictor
-from helpers.inference.word_similarity import analogy_ranks
 from helpers.learning.training import Training
 from helpers.models.ngram import ModifiedKneserNey
 from helpers.models.window_lm import AveragingLM, WindowLM
-from helpers.models.word_vectors import (
-    SkipGram,
-    WordVectors,
-    negative_sampling_loss,
-    skip_gram_batches,
-)
+from helpers.models.word_vectors import WordVectors
 
 STUDY = Study(__file__)
 CHOSEN = {"d_model": 50, "window": 2}  # by word_vectors.py; nothing skipped, weight decay 0.3
@@ -73,41 +65,6 @@ NETWORKS = {
 }
 HIDDEN, MERGES = 96, 2000
 RATE, OTHER_RATES = 0.02, (0.005, 0.01, 0.04)  # 0.02 was chosen for the window network
-TASKS = [
-    *(("centred", seed) for seed in range(5)),
-    *(("senses", seed) for seed in range(3)),
-    *((name, seed) for seed in range(3) for name in NETWORKS),
-    *(("sharing", size) for size in SIZES),
-    *(("follows", *settings) for settings in FOLLOWS),
-    *((name, 0, rate) for name in ("averaging", "averaging_wide") for rate in OTHER_RATES),
-]
-
-
-def text() -> tuple[Tensor, list[str]]:
-    """The lower-cased training tales as ids of the words that occur five times, and the words."""
-    train = corpora.lantern_bay().train.lower()
-    tokenizer = WordTokenizer.train(train, min_count=5)
-    ids = tokenizer.encode(train)
-    return ids[ids > tokenizer.end] - 2, tokenizer.words[2:]
-
-
-def trained(
-    tokens: Tensor, size: int, seed: int, d_model: int, window: int, decay: float, steps: int
-) -> SkipGram:
-    """Skip-gram, trained with nothing skipped and five noise words."""
-    torch.manual_seed(seed)
-    generator = torch.Generator().manual_seed(seed)
-    model = SkipGram(size, d_model)
-    batches = skip_gram_batches(tokens, size, 1024, generator, window, negatives=5, threshold=1.0)
-    settings = {"learning_rate": 5e-3, "weight_decay": decay, "loss": negative_sampling_loss}
-    for _ in Training(model, batches, steps, **settings):
-        pass
-    return model
-
-
-def skip_gram(tokens: Tensor, size: int, seed: int, d_model: int, window: int) -> Tensor:
-    """Centre vectors (V, D) of skip-gram with the chosen settings."""
-    return trained(tokens, size, seed, d_model, window, 0.3, 3000).centre.weight.detach()
 
 
 def follows(d_model: int, decay: float, steps: int) -> dict:
@@ -121,7 +78,7 @@ def follows(d_model: int, decay: float, steps: int) -> dict:
         C += (both + both.T) * (1 - (distance - 1) / 2)
     noise = torch.bincount(tokens).double() ** 0.75
     target = (C / (C.sum(1, keepdim=True) * noise / noise.sum())).log()
-    model = trained(tokens, size, 0, d_model, 2, decay, steps)
+    model = skip_gram(tokens, size, 0, d_model, 2, weight_decay=decay, steps=steps)
     scores = (model.centre.weight @ model.context.weight.T).detach().double()
     found: dict[str, float] = {}
     for name, low, high in (("rare", 1, 3), ("frequent", 20, math.inf)):
@@ -177,25 +134,28 @@ def sharing(d_model: int) -> dict:
 def centred(seed: int) -> dict:
     """AUC and analogies of one seed, before and after the mean is subtracted."""
     tokens, words = text()
-    counts = dict(zip(words, torch.bincount(tokens).tolist(), strict=True))
-    weight = skip_gram(tokens, len(words), seed, **CHOSEN)
+    weight = skip_gram(tokens, len(words), seed, **CHOSEN).centre.weight.detach()
     row: dict = {}
     for name, vectors in (("as trained", weight), ("centred", weight - weight.mean(0))):
         known = WordVectors(words, vectors)
         row[name] = {
-            "auc": mean_aucs(known.similarity, counts, seed, REPORT),
+            "auc": mean_aucs(known.similarity, seed, REPORT),
             "analogies": {r: answers(known, pairs) for r, pairs in word_relations().items()},
         }
     return row
 
 
-def answers(vectors: WordVectors, pairs: list[tuple[str, str]]) -> dict[str, float]:
-    """Share of right answers: by the sum, by c alone (Linzen 2016), and how many questions."""
-    size = len(vectors.words)
-    by_sum = analogy_ranks(lambda a, b, c: [w for w, _ in vectors.analogy(a, b, c, size)], pairs)
-    alone = analogy_ranks(
-        lambda a, b, c: [w for w, _ in vectors.neighbours(c, size) if w not in (a, b)], pairs
-    )
+def answers(vectors: WordVectors, pairs: list[Pair]) -> dict[str, float]:
+    """Share of right answers: by the sum, by c alone (Linzen 2016), and how many questions.
+
+    Each pair is asked with each other one: a is to b as c is to what?
+    """
+    size, by_sum, alone = len(vectors.words), [], []
+    for (a, b), (c, answer) in itertools.product(pairs, pairs):
+        if len({a, b, c, answer}) == 4:
+            by_sum.append([w for w, _ in vectors.analogy(a, b, c, size)].index(answer) + 1)
+            near = [w for w, _ in vectors.neighbours(c, size) if w not in (a, b)]
+            alone.append(near.index(answer) + 1)
     ranks = {"sum": np.array(by_sum), "c alone": np.array(alone)}
     found = {f"{name}, first": float(np.mean(r == 1)) for name, r in ranks.items()}
     found |= {f"{name}, of ten": float(np.mean(r <= 10)) for name, r in ranks.items()}
@@ -205,11 +165,12 @@ def answers(vectors: WordVectors, pairs: list[tuple[str, str]]) -> dict[str, flo
 def wider(d_model: int, window: int) -> dict:
     """AUC on the kinds of the choice, for settings at the edge of the first grid and outside."""
     tokens, words = text()
-    counts = dict(zip(words, torch.bincount(tokens).tolist(), strict=True))
     found = []
     for seed in CHOOSING_SEEDS:
-        known = WordVectors(words, skip_gram(tokens, len(words), seed, d_model, window))
-        found.append(mean_aucs(known.similarity, counts, seed, CHOOSE))
+        known = WordVectors(
+            words, skip_gram(tokens, len(words), seed, d_model, window).centre.weight.detach()
+        )
+        found.append(mean_aucs(known.similarity, seed, CHOOSE))
     return {test: float(np.mean([one[test] for one in found])) for test in found[0]}
 
 
@@ -240,7 +201,7 @@ def senses(seed: int) -> dict:
     """Cosines of mixed words with both parts, by the number of occurrences of the second part."""
     tokens, words = text()
     new, rows, size = mixed_text(tokens, words, seed)
-    vectors = skip_gram(new, size, seed, **CHOSEN)
+    vectors = skip_gram(new, size, seed, **CHOSEN).centre.weight.detach()
     unit = torch.nn.functional.normalize(vectors - vectors[: len(words)].mean(0))
     found: dict[str, list] = {}
     for n, a, b, mixed, b_alone, a_alone in rows:
@@ -268,13 +229,10 @@ def network(name: str, seed: int, rate: float = RATE) -> dict:
     torch.manual_seed(seed)
     net = kind(bpe.vocab_size, d_model, HIDDEN, window, dropout=0.2)
     batches = windows(train, 8, 64, torch.Generator().manual_seed(seed))
-    began = time.perf_counter()
     settings = {"learning_rate": rate, "weight_decay": 0.1, "warmup": 20}
-    for _ in Training(net, batches, steps, **settings):
-        pass
+    list(Training(net, batches, steps, **settings))
     row: dict = {
         "parameters": sum(p.numel() for p in net.parameters()),
-        "seconds": round(time.perf_counter() - began, 1),
         "Kneser-Ney": {str(n): value for n, value in counted.items()},
     }
     bos = int(bpe.encode("\n\n\n")[-1])
@@ -329,35 +287,31 @@ def by_context(saved: np.ndarray, model: ModifiedKneserNey, n: int, tokens: Tens
     return rows
 
 
-FUNCTIONS = {
-    "centred": centred,
-    "senses": senses,
-    "wider": wider,
-    "sharing": sharing,
-    "follows": follows,
-}
-
-
-def number(text: str) -> int | float:
-    """An integer where possible, for seeds, sizes and steps; weight decay may be a fraction."""
-    return int(text) if text.isdigit() else float(text)
+def entries() -> Iterator[tuple[str, str, Callable[[], dict]]]:
+    """The part and the name of every entry, and what makes it."""
+    for seed in range(5):
+        yield "centred", f"centred {seed}", partial(centred, seed)
+    for seed in range(3):
+        yield "senses", f"senses {seed}", partial(senses, seed)
+    for size in SIZES:
+        yield "sharing", f"sharing {size}", partial(sharing, size)
+    for part, settings, make in (("follows", FOLLOWS, follows), ("wider", WIDER, wider)):
+        for numbers in settings:
+            yield part, " ".join(map(str, (part, *numbers))), partial(make, *numbers)
+    for name, (*_, window) in NETWORKS.items():
+        for seed in range(3 if window == 6 else 2):
+            yield "networks", f"{name} {seed}", partial(network, name, seed)
+    for name, rate in itertools.product(("averaging", "averaging_wide"), OTHER_RATES):
+        yield "networks", f"{name} 0 {rate}", partial(network, name, 0, rate)
 
 
 def main() -> None:
-    parser = command(__doc__)
-    parser.add_argument("what", choices=["all", *FUNCTIONS, *NETWORKS])
-    parser.add_argument("numbers", nargs="*", type=number, help="a seed, or the settings above")
-    given = parser.parse_args()
+    names = ["centred", "wider", "senses", "sharing", "follows", "networks"]
+    parts = command(__doc__, names).parse_args().parts
     torch.set_num_threads(1)
-    tasks = [(given.what, *given.numbers)]
-    if given.what == "all":
-        tasks = [*TASKS, *(("wider", *numbers) for numbers in WIDER)]
-    for what, *numbers in tasks:
-        key = " ".join(map(str, (what, *numbers)))
-        if key not in STUDY.read():
-            row = FUNCTIONS[what](*numbers) if what in FUNCTIONS else network(what, *numbers)
-            STUDY.write(**{key: row})
-            print(key, str(row)[:300], flush=True)
+    for part, name, make in entries():
+        if part in parts:
+            STUDY.entry(name, make)
 
 
 if __name__ == "__main__":

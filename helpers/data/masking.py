@@ -1,19 +1,12 @@
-"""Hiding tokens for masked language modelling, and batches of documents that are hidden anew.
-
-All is a function of the text, a seed and a step: a training that was interrupted goes on with the
-batches that it would have seen.
-"""
+"""Hiding tokens for masked language modelling, and the loss where they are to be found."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
-
-from helpers.data.batching import seeded
 
 IGNORED = -100  # the target that ``F.cross_entropy`` passes over
 KINDS = (0.8, 0.1, 0.1)  # of the chosen tokens: masked, replaced at random, left as they are
@@ -82,55 +75,3 @@ def masked_loss(logits: Tensor, targets: Tensor) -> Tensor:
 def pad_rows(rows: Sequence[Tensor], pad: int) -> Tensor:
     """Ids of several texts as one tensor (B, T), filled up behind their ends with ``pad``."""
     return torch.nn.utils.rnn.pad_sequence(list(rows), batch_first=True, padding_value=pad)
-
-
-class MaskedDocuments:
-    """Numbered batches of whole documents, each time with other tokens hidden.
-
-    Each pass deals the documents out in a new order; a batch is as long as its longest document.
-
-    Args:
-        documents: ids (N,) of each, with [CLS] in front.
-        batch_size: B, documents of a batch.
-        pad, mask, vocab_size, share, kinds, special: as for ``mask_tokens``; padding is special.
-        seed: any whole number.
-
-    Raises:
-        ValueError: fewer documents than a batch holds.
-    """
-
-    def __init__(
-        self,
-        documents: Sequence[Tensor],
-        batch_size: int,
-        *,
-        pad: int,
-        mask: int,
-        vocab_size: int,
-        share: float = 0.15,
-        kinds: Sequence[float] = KINDS,
-        special: Sequence[int] = (),
-        seed: int = 0,
-    ) -> None:
-        if not 1 <= batch_size <= len(documents):
-            raise ValueError(
-                f"batch_size is {batch_size} and there are {len(documents)} documents; expected a "
-                "batch of 1 up to all of them."
-            )
-        self.documents, self.batch_size, self.seed = list(documents), batch_size, seed
-        self.pad = pad
-        self._masking: dict[str, Any] = {
-            "mask": mask,
-            "vocab_size": vocab_size,
-            "share": share,
-            "kinds": kinds,
-            "special": (pad, *special),
-        }
-
-    def batch(self, step: int) -> tuple[Tensor, Tensor]:
-        """The batch with the number 0, 1, 2, ...: (inputs, targets), (B, T) each."""
-        number, place = divmod(step, len(self.documents) // self.batch_size)
-        order = torch.randperm(len(self.documents), generator=seeded(self.seed, number, 0))
-        rows = order[place * self.batch_size :][: self.batch_size]
-        tokens = pad_rows([self.documents[i] for i in rows], self.pad)
-        return mask_tokens(tokens, generator=seeded(self.seed, step, 1), **self._masking)

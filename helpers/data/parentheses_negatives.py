@@ -123,30 +123,7 @@ NEGATIVES: dict[str, Negative] = {
 }
 # Each breaks a balanced sequence in one place or two; together they can be learned from.
 NEAR_MISSES = ("one_colour_swapped", "one_token_moved", "truncated", "colours_exchanged")
-KINDS = ("balanced", *NEGATIVES, "below_zero")  # the last: shapes of the usual practical
-
-
-def below_zero(n: int, length: int, generator: torch.Generator, colours: int) -> Tensor:
-    """Sequences (n, L) of the usual practical: a first opening, lowest height -1 or -2, end at 0.
-
-    What closes nothing has the colour of the second opening, what does so next of the third.
-    They are made from nothing, so they are no entry of ``NEGATIVES``.
-    """
-
-    def draw(rows: Tensor) -> Tensor:
-        opens = torch.rand(len(rows), length - 1, generator=generator).argsort(1) < length // 2 - 1
-        return torch.cat([torch.ones(len(rows), 1, dtype=torch.bool), opens], 1)
-
-    def fits(shapes: Tensor) -> Tensor:
-        lowest = torch.where(shapes, 1, -1).cumsum(1).amin(1)
-        return (lowest == -1) | (lowest == -2)
-
-    shapes = _redraw(draw, fits, n)
-    opening_colours = torch.randint(colours, (n, length // 2), generator=generator)
-    # Two openings put in front, and taken away again, are what the closings too many close.
-    front = opening_colours[:, [2 % (length // 2), 1]]
-    raised = torch.cat([torch.ones(n, 2, dtype=torch.bool), shapes], 1)
-    return colour_shapes(raised, torch.cat([front, opening_colours], 1), colours)[:, 2:]
+KINDS = ("balanced", *NEGATIVES)
 
 
 def sample_exchangeable(

@@ -21,10 +21,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from helpers.data.batching import seeded
 from helpers.data.bpe import END_OF_TEXT, BPETokenizer
 from helpers.data.lantern_reader import Story, named_people
-from helpers.data.masking import IGNORED, pad_rows
+from helpers.data.masking import IGNORED
 
 ANSWERS = ("yes", "no", "maybe")  # in the order of ``lantern_reader.LABELS``
 # Forms that do not begin as the verb does without its last letter.
@@ -154,49 +153,3 @@ def encoded(tokenizer: BPETokenizer, instruction: Instruction) -> tuple[Tensor, 
     targets = tokens[1:].clone()
     targets[: len(prompt) - 1] = IGNORED
     return tokens[:-1], targets
-
-
-class InstructionBatches:
-    """Numbered batches of instructions, (inputs, targets), in a new order each pass.
-
-    Rows are filled up behind their ends, where a causal model does not look: inputs with the mark,
-    targets with ``IGNORED``.
-
-    Args:
-        tokenizer: the model's.
-        instructions: some.
-        batch_size: B.
-        seed: any whole number.
-    """
-
-    def __init__(
-        self,
-        tokenizer: BPETokenizer,
-        instructions: Sequence[Instruction],
-        batch_size: int,
-        seed: int = 0,
-    ) -> None:
-        self.tokenizer, self.instructions = tokenizer, list(instructions)
-        self.seed = seed
-        self.batch_size = min(batch_size, len(self.instructions))
-
-    def batch(self, step: int) -> tuple[Tensor, Tensor]:
-        """The batch with the number 0, 1, 2, ...: inputs and targets, (B, T) each."""
-        number, place = divmod(step, len(self.instructions) // self.batch_size)
-        order = torch.randperm(len(self.instructions), generator=seeded(self.seed, number))
-        rows = order[place * self.batch_size :][: self.batch_size].tolist()
-        some = [encoded(self.tokenizer, self.instructions[i]) for i in rows]
-        inputs = pad_rows([row for row, _ in some], self.tokenizer.special_ids[END_OF_TEXT])
-        return inputs, pad_rows([row for _, row in some], IGNORED)
-
-
-class InTurn:
-    """Numbered batches of several tasks, one task a step: 0, 1, 2, 0, 1, 2, ..."""
-
-    def __init__(self, batches: Sequence[InstructionBatches]) -> None:
-        self.batches = list(batches)
-
-    def batch(self, step: int) -> tuple[Tensor, Tensor]:
-        """The batch with the number 0, 1, 2, ...: inputs and targets, (B, T) each."""
-        number, task = divmod(step, len(self.batches))
-        return self.batches[task].batch(number)

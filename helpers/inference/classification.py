@@ -1,15 +1,12 @@
-"""How often a classifier of sequences is wrong: in all, by kind, by length and depth."""
+"""How often a classifier of sequences is wrong: in all and by kind."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 
-from helpers.data.parentheses import COLOURS, count_shapes
 from helpers.data.parentheses_negatives import KINDS
-from helpers.data.parentheses_sets import LabelledSequences, honest_set
+from helpers.data.parentheses_sets import LabelledSequences
 from helpers.evaluating import evaluating
 
 _CELL = 64 * 1024  # symbols read in one pass
@@ -35,25 +32,3 @@ def errors_by_kind(model: nn.Module, labelled: LabelledSequences) -> dict[str, f
     wrong = (classify(model, labelled.tokens) != labelled.labels).double()
     present = labelled.kinds.unique().tolist()
     return {KINDS[kind]: float(wrong[labelled.kinds == kind].mean()) for kind in present}
-
-
-def error_grid(
-    model: nn.Module,
-    lengths: Sequence[int],
-    depths: Sequence[int],
-    n: int,
-    generator: torch.Generator,
-    colours: int = COLOURS,
-) -> Tensor:
-    """Error on n honest sequences of each length and depth: (depths, lengths).
-
-    NaN where there are too few shapes for both classes.
-    """
-    grid = torch.full((len(depths), len(lengths)), torch.nan)
-    for row, depth in enumerate(depths):
-        for column, length in enumerate(lengths):
-            # Inner closings come in runs of three closings or more.
-            if depth >= 3 and length >= 2 * depth and count_shapes(length, depth):
-                labelled = honest_set(n, [length], generator, colours, depth)
-                grid[row, column] = error(model, labelled)
-    return grid

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from importlib import import_module
@@ -11,16 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import study
-from benchmarks.study import Study, command, tuned
+from benchmarks.study import Numbered, Study, command, tuned
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = sorted(path.stem for path in (ROOT / "benchmarks").glob("*.py"))
+TABLE = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+# Those that go on and have a first row that a CPU makes in a minute or two.
+QUICK = set(re.findall(r"benchmarks\.(\w+)` \(goes on", TABLE)) - {"reader_encoder", "reader_gpt"}
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(study, "FOLDER", tmp_path)
+    monkeypatch.setattr(Study, "folder", tmp_path)
     return tmp_path
 
 
@@ -43,20 +46,68 @@ def test_a_row_is_made_once(folder):
     assert [row["seed"] for row in content["rows"]] == [0, 1]
 
 
-def test_parts_stay_beside_each_other_and_rows_can_be_replaced(folder):
+def test_parts_stay_beside_each_other(folder):
     one = Study("some_study.py", separators=(",", ":"))
     one.write(first=[1])
     one.add([{"a": 1}, {"a": 2}], "second")
-    one.add([{"a": 3}], "second", instead=[{"a": 1}])
-    assert one.read() == {"first": [1], "second": [{"a": 2}, {"a": 3}]}
-    assert one.path.read_text() == '{"first":[1],"second":[{"a":2},{"a":3}]}\n'
+    one.begin("third", width=8)
+    one.begin("third", width=9)
+    one.add([{"b": 1}], "third")
+    third = {"width": 8, "runs": [{"b": 1}]}
+    assert one.read() == {"first": [1], "second": [{"a": 1}, {"a": 2}], "third": third}
+    assert one.rows("third") == [{"b": 1}]
+    assert one.path.read_text().startswith('{"first":[1],"second":[{"a":1}')
+
+
+def test_an_entry_and_a_group_of_rows_are_made_once(folder):
+    one = Study("some_study.py")
+    for made in ({"loss": 1}, {"loss": 2}):
+        assert one.entry("first", lambda made=made: made) == {"loss": 1}
+        rows = one.several({"kind": "a"}, lambda made=made: [made | {"n": n} for n in (1, 2)])
+        assert rows == [{"kind": "a", "loss": 1, "n": n} for n in (1, 2)]
+
+
+def test_what_is_missing_is_made_side_by_side(folder):
+    one = Study("some_study.py")
+    one.add([{"x": 2.0, "seen": True}])
+    found = one.side_by_side([{"x": x} for x in (1.0, 2.0, 3.0)], doubled, processes=1)
+    assert found == [{"x": 1.0, "y": 2.0}, {"x": 2.0, "seen": True}, {"x": 3.0, "y": 6.0}]
+    assert one.rows() == [found[1], found[0], found[2]]
+
+
+def doubled(job):
+    return {"y": 2 * job["x"]}
+
+
+def test_no_more_rows_are_made_than_are_asked_for(folder, monkeypatch):
+    monkeypatch.setattr(Study, "left", 1)
+    one = Study("some_study.py")
+    one.row({"seed": 0}, dict)
+    with pytest.raises(SystemExit):
+        one.row({"seed": 1}, dict)
+    assert one.rows() == [{"seed": 0}]
+
+
+def test_a_lock_that_was_left_is_named(folder, monkeypatch):
+    monkeypatch.setattr("benchmarks.study.PATIENCE", 0.05)
+    (folder / "some_study.lock").touch()
+    with pytest.raises(TimeoutError, match=r"some_study\.lock .* remove it"):
+        Study("some_study.py").add([{}])
+
+
+def test_batches_deal_each_row_once_a_pass():
+    batches = Numbered(range(7), 3, 4, list)
+    assert batches.batch(1) == batches.batch(1)
+    first, second = ([*batches.batch(k), *batches.batch(k + 1)] for k in (0, 2))
+    assert len(set(first)) == len(set(second)) == 6
+    assert first != second
 
 
 def test_calls_side_by_side_keep_each_others_rows(folder):
     code = (
-        "import sys, pathlib; from benchmarks import study;"
-        f"study.FOLDER = pathlib.Path({str(folder)!r});"
-        "one = study.Study('some_study.py');"
+        "import sys, pathlib; from benchmarks.study import Study;"
+        f"Study.folder = pathlib.Path({str(folder)!r});"
+        "one = Study('some_study.py');"
         "[one.add([{'of': sys.argv[1], 'n': n}]) for n in range(30)]"
     )
     calls = [subprocess.Popen([sys.executable, "-c", code, name], cwd=ROOT) for name in "ab"]
@@ -107,5 +158,45 @@ def test_a_script_finds_all_that_it_imports(name):
 
 
 def test_the_table_lists_every_script():
-    text = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
-    assert sorted(re.findall(r"\]\((\w+)\.py\)", text)) == SCRIPTS
+    assert sorted(re.findall(r"\]\((\w+)\.py\)", TABLE)) == SCRIPTS
+
+
+def test_the_table_says_who_shows_a_script():
+    for name, shown in re.findall(r"^\| \[(\w+)\.py\].*?\| ([^|]*) \|", TABLE, re.M):
+        results = {"finetuning_study": "finetuning"}.get(name, name)
+        for number in shown.split(", "):
+            if number == "README":
+                paths = [ROOT / "README.md"]
+            else:
+                paths = (ROOT / "notebooks").glob(f"{number}_*.ipynb")
+            (text,) = (path.read_text(encoding="utf-8") for path in paths)
+            assert f"{results}.json" in text or name in text, (name, number)
+
+
+def test_every_file_of_results_has_its_script():
+    names = {path.stem for path in (ROOT / "benchmarks" / "results").glob("*.json")}
+    assert names <= {*SCRIPTS, "finetuning", "positions_window_study"}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", sorted(QUICK))
+def test_a_study_makes_a_row_like_those_that_are_stored(name, tmp_path):
+    """Its first row, in another folder; the results of the other studies stand beside it."""
+    own = {"finetuning_study": "finetuning"}.get(name, name)
+    results = ROOT / "benchmarks" / "results"
+    for path in results.glob("*.json"):
+        if path.stem != own:
+            shutil.copy(path, tmp_path)
+    command = [sys.executable, "-m", f"benchmarks.{name}", "--rows", "1", "--folder", tmp_path]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
+    assert "As many rows are made as were asked for" in done.stderr, done.stderr
+    stored, made = (json.loads((at / f"{own}.json").read_text()) for at in (results, tmp_path))
+    assert made.keys() <= stored.keys()
+    for part, found in made.items():
+        for row in rows_of(found):
+            assert any(row.keys() == other.keys() for other in rows_of(stored[part])), (part, row)
+
+
+def rows_of(part):
+    part = part.get("runs", [part]) if isinstance(part, dict) else part
+    return [row for row in part if isinstance(row, dict)] if isinstance(part, list) else []

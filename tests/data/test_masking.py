@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from helpers.data.batching import seeded
-from helpers.data.masking import IGNORED, MaskedDocuments, mask_tokens
+from helpers.data.masking import IGNORED, mask_tokens
 
 V, MASK, PAD, CLS = 40, 39, 38, 37
 SPECIAL = {"mask": MASK, "vocab_size": V, "special": (PAD, CLS)}
@@ -62,38 +62,3 @@ def test_bad_shares_are_refused():
         mask_tokens(text(9), generator=seeded(0), share=1.5, **SPECIAL)
     with pytest.raises(ValueError, match="special"):
         mask_tokens(text(9), mask=0, vocab_size=1, generator=seeded(0))
-
-
-def documents():
-    return [torch.tensor([CLS, *range(n % 30 + 3)]) for n in range(50)]
-
-
-def test_batches_depend_on_the_seed_and_their_number_alone():
-    made = [
-        MaskedDocuments(documents(), 8, pad=PAD, mask=MASK, vocab_size=V, special=(CLS,), seed=s)
-        for s in (0, 0, 1)
-    ]
-    for step in (9, 0, 4):
-        first, again, other = (batches.batch(step) for batches in made)
-        assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
-        assert first[0].shape != other[0].shape or not torch.equal(first[0], other[0])
-
-
-def test_a_pass_deals_out_every_document_once_and_hides_other_tokens_the_next_time():
-    known = documents()[:48]
-    batches = MaskedDocuments(known, 8, pad=PAD, mask=MASK, vocab_size=V, special=(CLS,))
-    seen, hidden = [], []
-    for step in range(12):
-        inputs, targets = batches.batch(step)
-        original = torch.where(targets == IGNORED, inputs, targets)
-        seen += [tuple(t for t in row if t != PAD) for row in original.tolist()]
-        hidden.append(int((targets != IGNORED).sum()))
-    everything = sorted(tuple(row.tolist()) for row in known)
-    assert sorted(seen[:48]) == everything == sorted(seen[48:])
-    assert seen[:48] != seen[48:]
-    assert hidden[:6] != hidden[6:]
-
-
-def test_a_batch_larger_than_all_documents_is_refused():
-    with pytest.raises(ValueError, match="batch_size is 51"):
-        MaskedDocuments(documents(), 51, pad=PAD, mask=MASK, vocab_size=V)

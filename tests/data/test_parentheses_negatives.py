@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from helpers.data.parentheses import are_balanced, depths, is_balanced
-from helpers.data.parentheses_lecture import lecture_test_set
 from helpers.data.parentheses_negatives import (
     NEGATIVES,
     colours_exchanged,
@@ -267,26 +266,3 @@ def test_exchangeable_of_a_given_depth(length, depth):
     tokens = sample_exchangeable(50, length, generator(1), depth=depth)
     assert are_balanced(tokens).all()
     assert set(depths(tokens).amax(1).tolist()) == {depth}
-
-
-# Those of the usual practical
-
-
-def test_shapes_and_colours_of_the_practical_s_wrong_sequences():
-    """At length 8 all shapes that begin high, end at 0 and fall to -1 or -2 are equally likely."""
-    shapes = []
-    for signs in itertools.product((1, -1), repeat=8):
-        heights = list(itertools.accumulate(signs))
-        if signs[0] == 1 and heights[-1] == 0 and min(heights) in (-1, -2):
-            shapes.append(tuple(int(sign == -1) for sign in signs))
-    labelled = lecture_test_set(40_000, generator(2), min_length=8, max_length=8)
-    wrong = labelled.tokens[labelled.labels == 0]
-    assert goodness((wrong >= 5).long(), dict.fromkeys(shapes, Fraction(1, len(shapes)))) > 1e-3
-    for row in wrong[:2000].tolist():
-        openings, stack, spare = [s for s in row if s < 5], [], [1, 2]
-        for symbol in row:
-            if symbol < 5:
-                stack.append(symbol)
-            else:
-                opening = stack.pop() if stack else openings[spare.pop(0)]
-                assert opening + symbol == 9

@@ -10,7 +10,7 @@ import torch
 from scipy.stats import chisquare
 
 from helpers.data.parentheses import depths, is_balanced, padding
-from helpers.data.parentheses_lecture import lecture_hard_set, lecture_set, lecture_test_set
+from helpers.data.parentheses_lecture import lecture_set
 from helpers.data.parentheses_negatives import KINDS, NEGATIVES
 from helpers.data.parentheses_sets import LabelledSequences, batches, honest_set, near_miss_set
 
@@ -25,8 +25,6 @@ SETS = {
     "near misses": lambda n, g: near_miss_set(n, range(6, 25, 2), g),
     "short": lambda n, g: near_miss_set(n, [2, 4], g, ["wrong_order", "one_token_moved"]),
     "lecture": lecture_set,
-    "lecture, test": lecture_test_set,
-    "lecture, hard": lecture_hard_set,
 }
 
 

@@ -11,7 +11,6 @@ from helpers.data.masking import IGNORED
 from helpers.data.reader_instructions import (
     ANSWERS,
     Instruction,
-    InstructionBatches,
     encoded,
     occurs,
     prompt_ids,
@@ -69,24 +68,6 @@ def test_only_the_answer_is_predicted(tokenizer):
     assert tokenizer.decode(targets[P - 1 : -1]) == "the boat"
     assert int(targets[-1]) == end
     assert torch.equal(inputs[P:], targets[P - 1 : -1])
-
-
-def test_batches_deal_each_instruction_once_a_pass(tokenizer):
-    some = [Instruction("words", f"Words: {'a' * n}\n\n", "boat" * n) for n in range(1, 8)]
-    batches = InstructionBatches(tokenizer, some, 3, seed=4)
-    end = tokenizer.special_ids[END_OF_TEXT]
-    seen = []
-    for step in (1, 0):
-        inputs, targets = batches.batch(step)
-        assert inputs.shape == targets.shape
-        assert torch.equal(inputs, batches.batch(step)[0])
-        for row, wanted in zip(inputs, targets):
-            told = wanted[wanted != IGNORED]
-            assert int(told[-1]) == end
-            seen.append(tokenizer.decode(told[:-1]))
-            behind = int((wanted != IGNORED).nonzero()[-1]) + 1
-            assert bool((row[behind:] == end).all())
-    assert len(set(seen)) == 6
 
 
 def test_a_given_word_counts_in_its_forms(stories):

@@ -1,15 +1,13 @@
 from __future__ import annotations
 
-import math
-
 import pytest
 import torch
 from torch import nn
 
 from helpers.data import parentheses_sets as sets
-from helpers.data.parentheses import are_balanced, depths
+from helpers.data.parentheses import are_balanced
 from helpers.data.parentheses_negatives import KINDS
-from helpers.inference.classification import classify, error, error_grid, errors_by_kind
+from helpers.inference.classification import classify, error, errors_by_kind
 from helpers.models.shortcuts import colours_ignored
 
 
@@ -54,21 +52,3 @@ def test_errors_are_those_of_a_known_rule():
         if kind in by_kind
     )
     assert error(model, labelled) == pytest.approx(share)
-
-
-def test_a_grid_over_length_and_depth():
-    seen = []
-
-    def deep(tokens):
-        seen.append((tokens.shape[1], set(depths(tokens).amax(1).tolist())))
-        return depths(tokens).amax(1) > 4
-
-    grid = error_grid(Rule(deep), [6, 8, 12], [2, 3, 4, 6], 50, generator())
-    assert grid.shape == (4, 3)
-    expected = {(1, 0): 3, (1, 1): 3, (1, 2): 3, (2, 1): 4, (2, 2): 4, (3, 2): 6}
-    for row in range(4):
-        for column in range(3):
-            value = float(grid[row, column])
-            # Always or never "balanced": right on half of a set that is half balanced.
-            assert value == 0.5 if (row, column) in expected else math.isnan(value)
-    assert [depth for _, depths_ in seen for depth in depths_] == list(expected.values())

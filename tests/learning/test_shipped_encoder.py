@@ -4,10 +4,11 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from helpers.data.batching import seeded
 from helpers.data.bpe import BPETokenizer
 from helpers.data.corpora import DATA_FOLDER
 from helpers.data.lantern_reader import read_stories
-from helpers.data.masking import IGNORED, MaskedDocuments
+from helpers.data.masking import IGNORED, mask_tokens, pad_rows
 from helpers.data.reader_tasks import CLS, MASK, PAD, SEP, SPECIAL, joined, tokenizer_of
 from helpers.learning.checkpoints import load_encoder
 
@@ -39,18 +40,17 @@ def test_its_tokens_are_those_of_the_training_stories(shipped):
 def test_it_fills_gaps_of_the_test_stories_as_well_as_the_card_says(shipped):
     model, card, tokenizer = shipped
     marks = tokenizer.special_ids
-    batches = MaskedDocuments(
-        [joined(tokenizer, story.text)[0] for story in read_stories("test")],
-        32,
-        pad=marks[PAD],
-        mask=marks[MASK],
-        vocab_size=tokenizer.vocab_size,
-        special=(marks[CLS], marks[SEP]),
-    )
     nats, hits = [], []
     with torch.no_grad():
         for step in range(6):
-            inputs, targets = batches.batch(step)
+            stories = read_stories("test")[32 * step :][:32]
+            inputs, targets = mask_tokens(
+                pad_rows([joined(tokenizer, story.text)[0] for story in stories], marks[PAD]),
+                mask=marks[MASK],
+                vocab_size=tokenizer.vocab_size,
+                generator=seeded(step),
+                special=(marks[PAD], marks[CLS], marks[SEP]),
+            )
             logits, chosen = model(inputs), targets != IGNORED
             nats.append(F.cross_entropy(logits[chosen], targets[chosen], reduction="none"))
             hits.append(logits[chosen].argmax(-1) == targets[chosen])

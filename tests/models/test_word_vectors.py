@@ -8,10 +8,10 @@ from collections import Counter
 import pytest
 import torch
 
+from benchmarks.word_vectors import auc_of, same_kind_pairs
 from helpers.data.corpora import lantern_bay
 from helpers.data.tokenizers import WordTokenizer
-from helpers.data.word_pairs import Pair, same_kind_pairs, word_kinds
-from helpers.inference.word_similarity import kind_aucs
+from helpers.data.word_pairs import Pair
 from helpers.learning.training import Training
 from helpers.models.word_vectors import (
     SkipGram,
@@ -127,7 +127,7 @@ def test_words_in_the_same_company_get_similar_vectors(seed):
     other: list[Pair] = [(f"w{i}", f"w{j + 5}") for i in range(5) for j in range(5)]
     for vectors in (model.centre.weight, counted_vectors(tokens, 20, 8, window=1)):
         learned = WordVectors(words, vectors)
-        assert kind_aucs(learned.similarity, {"world": (same, other)})["world"] > 0.95
+        assert auc_of(learned.similarity, same, other) > 0.95
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +139,7 @@ def tales():
     words, ids = tokenizer.words[2:], ids[ids > tokenizer.end] - 2
     counts = dict(zip(words, torch.bincount(ids).tolist()))
     spelled = {word: count for word, count in counts.items() if word[0].isalpha()}
-    return words, ids, counts, same_kind_pairs(word_kinds(), spelled, generator(100))
+    return words, ids, counts, same_kind_pairs(spelled, generator(100))
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.nightly)])
@@ -151,8 +151,7 @@ def test_a_short_training_on_the_tales_tells_kinds_apart(tales, seed):
     batches = skip_gram_batches(ids, len(words), 1024, generator(seed), window=2, threshold=1e-2)
 
     def mean_auc(similarity):
-        aucs = kind_aucs(similarity, tests)
-        return sum(aucs.values()) / len(aucs)
+        return sum(auc_of(similarity, *pairs) for pairs in tests.values()) / len(tests)
 
     before = mean_auc(WordVectors(words, model.centre.weight).similarity)
     list(Training(model, batches, 500, 2e-2, weight_decay=0.3, loss=negative_sampling_loss))
