@@ -314,6 +314,8 @@ def speed() -> list[dict]:
     for kind, step in seconds_a_step(WRITERS).items():
         rows.append({"network": kind, "milliseconds": round(1000 * step, 2)})
         rows[-1]["steps"] = round(TEXT["seconds"] / step)
+        layer = Writer(kind, V).reader.layer
+        rows[-1]["weights"] = sum(p.numel() for p in layer.parameters())
     for n in (3, 4, 5, 6):
         kneser_ney = ModifiedKneserNey(n).fit(ids["train"], V)
         found = score(kneser_ney, ids["test"][:20_001]).bits_per_token

@@ -162,7 +162,10 @@ wide = {
     for n, e in honest.items()
 }
 assert min(wide["40"]) > 0.9 and sorted(wide["20"])[1] > 0.9 and 0.5 < min(wide["20"]) < 0.77
-rates = {n: sorted({r for m, r, _ in parentheses["tuning"] if m == n}) for n in NETWORKS}
+rates = {
+    n: sorted({row["rate"] for row in parentheses["tuning"] if row["network"] == n})
+    for n in NETWORKS
+}
 assert all(rates[n][0] < parentheses["rates"][n] < rates[n][-1] for n in NETWORKS)
 
 # %% c133 trained
