@@ -1,632 +1,162 @@
 """Plausible wrong answers to lab 01, as patches of its solution, and other right answers."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import mutants, rewrites
 
-MUTANTS = [
-    # perplexity
-    Mutant(
-        "perplexity",
-        "a product underflows",
-        "math.exp(-sum(math.log(p) for p in probabilities) / len(probabilities))",
-        "math.prod(probabilities) ** (-1 / len(probabilities))",
-        "add logarithms",
-    ),
-    Mutant("perplexity", "no mean", " / len(probabilities))", ")", "N-th root"),
-    Mutant("perplexity", "sign", "math.exp(-sum", "math.exp(sum", "N-th root"),
-    Mutant("perplexity", "bits with e", "math.log(p)", "math.log2(p)", "N-th root"),
-    Mutant(
-        "perplexity",
-        "mean of the inverses",
-        "math.exp(-sum(math.log(p) for p in probabilities) / len(probabilities))",
-        "sum(1 / p for p in probabilities) / len(probabilities)",
-        "N-th root",
-    ),
-    Mutant(
-        "perplexity",
-        "the impossible forgotten",
-        "if 0 in probabilities:",
-        "if False:",
-        "what is the limit",
-    ),
-    # count_ngrams
-    Mutant(
-        "count_ngrams",
-        "the last one missed",
-        "len(text) - n + 1",
-        "len(text) - n",
-        "Is the last n-gram",
-    ),
-    Mutant(
-        "count_ngrams",
-        "by str.count",
-        "counts.setdefault(context, Counter())[symbol] += 1",
-        """try:
-            number = text.count(context + symbol)
-        except TypeError:
-            number = sum(text[j : j + n] == text[i : i + n] for j in range(len(text)))
-        counts.setdefault(context, Counter())[symbol] = number""",
-        "occurrences that overlap",
-    ),
-    Mutant(
-        "count_ngrams",
-        "the whole text for each n-gram",
-        "counts.setdefault(context, Counter())[symbol] += 1",
-        """if symbol not in counts.setdefault(context, Counter()):
-            grams = [text[j : j + n] for j in range(len(text))]
-            counts[context][symbol] = grams.count(text[i : i + n])""",
-        "one loop too many",
-    ),
-    Mutant(
-        "count_ngrams",
-        "a copy of all that stands before",
-        "context, symbol = text[i : i + n - 1], text[i + n - 1]",
-        """before, symbol = text[: i + n - 1], text[i + n - 1]
-        context = before[len(before) - n + 1 :]""",
-        "one loop too many",
-    ),
-    Mutant(
-        "count_ngrams",
-        "beyond the end",
-        "range(len(text) - n + 1)",
-        "range(len(text) - n + 2)",
-        "out of range",
-    ),
-    Mutant(
-        "count_ngrams",
-        "context of n",
-        "text[i : i + n - 1], text[i + n - 1]",
-        "text[i : i + n], text[i + n] if i + n < len(text) else ''",
-        "context of n - 1",
-    ),
-    Mutant(
-        "count_ngrams",
-        "no overlaps",
-        "range(len(text) - n + 1)",
-        "range(0, len(text) - n + 1, n)",
-        "context of n - 1",
-    ),
-    Mutant("count_ngrams", "once only", "[symbol] += 1", "[symbol] = 1", "context of n - 1"),
-    Mutant(
-        "count_ngrams",
-        "the symbol before",
-        "context, symbol = text[i : i + n - 1], text[i + n - 1]",
-        "context, symbol = text[i + 1 : i + n], text[i]",
-        "context of n - 1",
-    ),
-    # maximum_likelihood
-    Mutant(
-        "maximum_likelihood",
-        "over the whole text",
-        "total = sum(row.values())",
-        "total = sum(sum(r.values()) for r in counts.values())",
-        "follows a, not",
-    ),
-    Mutant(
-        "maximum_likelihood",
-        "over the kinds",
-        "total = sum(row.values())",
-        "total = len(row)",
-        "follows a, not",
-    ),
-    Mutant(
-        "maximum_likelihood",
-        "an error at new contexts",
-        "counts.get(context, {})",
-        "counts[context]",
-        "divide 0 by 0",
-    ),
-    Mutant(
-        "maximum_likelihood",
-        "rounded",
-        "count / total for",
-        "round(count / total, 1) for",
-        "follows a, not",
-    ),
-    Mutant("maximum_likelihood", "counts left", "count / total for", "count for", "follows a, not"),
-    Mutant(
-        "maximum_likelihood",
-        "an entry made by looking",
-        "counts.get(context, {})",
-        "counts.setdefault(context, {})",
-        "changed in place",
-    ),
-    # by_hand
-    Mutant(
-        "by_hand",
-        "the last a has a follower",
-        "/ len(after_a),",
-        '/ text.count("a"),',
-        "The last one has no follower",
-    ),
-    Mutant("by_hand", "two symbols", "(len(after_a) + 3)", "(len(after_a) + 2)", "three counts"),
-    Mutant(
-        "by_hand",
-        "no one added",
-        '(after_a.count("b") + 1)',
-        '(after_a.count("b"))',
-        "three counts",
-    ),
-    Mutant("by_hand", "no root", "** -0.5", "** -1", "square root"),
-    Mutant(
-        "by_hand",
-        "unsmoothed in the perplexity",
-        "(frequency * smoothed) ** -0.5",
-        '(frequency * (after_a.count("b") + 0.001) / len(after_a)) ** -0.5',
-        "square root",
-    ),
-    Mutant(
-        "by_hand",
-        "out of seven",
-        'text.count("a") / len(text)',
-        'text.count("a") / (len(text) - 1)',
-        "How many",
-    ),
-    Mutant(
-        "by_hand",
-        "two decimals",
-        'text.count("a") / len(text)',
-        'round(text.count("a") / len(text) + 1e-9, 2)',
-        "asked for are three",
-    ),
-    Mutant(
-        "by_hand",
-        "per cent",
-        'text.count("a") / len(text)',
-        '100 * text.count("a") / len(text)',
-        "not in per cent",
-    ),
-    Mutant(
-        "by_hand",
-        "words",
-        '"P(b | a), add-1": smoothed,',
-        '"P(b | a), add-1": "three sevenths",',
-        "Write a number",
-    ),
-    # add_k
-    Mutant(
-        "add_k",
-        "an error at unseen symbols",
-        "row.get(symbol, 0)",
-        "row[symbol]",
-        "no key in its row",
-    ),
-    Mutant("add_k", "k once below", "k * len(vocabulary)", "k", "times how many there are"),
-    Mutant("add_k", "only above", "+ k * len(vocabulary)", "", "times how many there are"),
-    Mutant(
-        "add_k",
-        "kinds seen, not vocabulary",
-        "k * len(vocabulary)",
-        "k * len(row)",
-        "times how many there are",
-    ),
-    Mutant(
-        "add_k",
-        "only the seen",
-        "for symbol in vocabulary}",
-        "for symbol in row}",
-        "times how many there are",
-    ),
-    Mutant(
-        "add_k",
-        "the unseen stay at zero",
-        "(row.get(symbol, 0) + k) / total",
-        "(row[symbol] + k) / total if symbol in row else 0.0",
-        "times how many there are",
-    ),
-    Mutant(
-        "add_k",
-        "an error at new contexts",
-        "counts.get(context, {})",
-        "counts[context]",
-        "only the k are left",
-    ),
-    Mutant(
-        "add_k",
-        "always one",
-        "sum(row.values()) + k * len(vocabulary)",
-        "sum(row.values()) + len(vocabulary)",
-        "only the k are left",
-    ),
-    # interpolate
-    Mutant(
-        "interpolate",
-        "weights the other way round",
-        "weight * likely.get(s, 0) + (1 - weight) * p[s]",
-        "(1 - weight) * likely.get(s, 0) + weight * p[s]",
-        "below gets 1 - weight",
-    ),
-    Mutant("interpolate", "no uniform", "1 / len(vocabulary) for", "0.0 for", "1 / V"),
-    Mutant("interpolate", "the unseen loses mass", "if likely:", "if True:", "all zeros"),
-    Mutant(
-        "interpolate",
-        "the first characters",
-        "context[len(context) - n + 1 :]",
-        "context[: n - 1]",
-        "last n - 1",
-    ),
-    Mutant(
-        "interpolate",
-        "minus zero",
-        "context[len(context) - n + 1 :]",
-        "context[-(n - 1) :]",
-        "the whole text, not an empty one",
-    ),
-    Mutant(
-        "interpolate", "stops early", "if n - 1 > len(context):", "if n > len(context):", "1 / V"
-    ),
-    Mutant("interpolate", "no mixture", "+ (1 - weight) * p[s]", "", "1 / V"),
-    Mutant("interpolate", "only the seen", "for s in vocabulary}\n", "for s in likely}\n", "1 / V"),
-    # bits_per_character
-    Mutant("bits_per_character", "nats", "math.log2(p)", "math.log(p)", "base 2"),
-    Mutant("bits_per_character", "no mean", "return bits / len(text)", "return bits", "base 2"),
-    Mutant(
-        "bits_per_character",
-        "the likeliest",
-        ".get(symbol, 0)",
-        ".get(symbol, 0) and max(predict(text[max(0, i - n + 1) : i]).values())",
-        "not of the likeliest",
-    ),
-    Mutant("bits_per_character", "context of n", "i - n + 1", "i - n", "may the model see"),
-    Mutant(
-        "bits_per_character",
-        "sees what it predicts",
-        "text[max(0, i - n + 1) : i]",
-        "text[max(0, i - n + 1) : i + 1]",
-        "may the model see",
-    ),
-    Mutant(
-        "bits_per_character",
-        "negative start",
-        "max(0, i - n + 1)",
-        "i - n + 1",
-        "may the model see",
-    ),
-    Mutant(
-        "bits_per_character",
-        "an error at the impossible",
-        ".get(symbol, 0)",
-        "[symbol]",
-        "probability 0",
-    ),
-    Mutant(
-        "bits_per_character",
-        "a product underflows",
-        """        if p == 0:
-            return math.inf
-        bits -= math.log2(p)
-    return bits / len(text)""",
-        """        bits = p if i == 0 else bits * p
-    return -math.log2(bits) / len(text) if bits else math.inf""",
-        "add logarithms",
-    ),
-    Mutant(
-        "bits_per_character",
-        "a product overflows",
-        """        if p == 0:
-            return math.inf
-        bits -= math.log2(p)
-    return bits / len(text)""",
-        """        bits = (1 / p if p else math.inf) * (bits if i else 1)
-    return math.log2(bits) / len(text)""",
-        "add logarithms",
-    ),
-    Mutant(
-        "bits_per_character",
-        "minus zero",
-        "text[max(0, i - n + 1) : i]",
-        "text[:i][-(n - 1) :]",
-        "text[-0:] is the whole text",
-    ),
-    Mutant(
-        "bits_per_character",
-        "the beginning left out",
-        "        p = predict(",
-        """        if i < n - 1:
-            continue
-        p = predict(""",
-        "cost bits, too",
-    ),
-    # sample_text
-    Mutant(
-        "sample_text",
-        "negative start",
-        "text[max(0, len(text) - n + 1) :]",
-        "text[len(text) - n + 1 :]",
-        "counts from the end",
-    ),
-    Mutant(
-        "sample_text",
-        "the likeliest",
-        "u = uniform()",
-        "u = 0.0; p = {max(p, key=p.get): 1.0}",
-        "no sampling",
-    ),
-    Mutant("sample_text", "context of n", "len(text) - n + 1", "len(text) - n", "text[-0:]"),
-    Mutant(
-        "sample_text",
-        "minus zero",
-        "text[max(0, len(text) - n + 1) :]",
-        "text[-(n - 1) :]",
-        "text[-0:]",
-    ),
-    Mutant("sample_text", "all equal", "u -= share", "u -= 1 / len(p)", "running sum"),
-    Mutant(
-        "sample_text",
-        "one short",
-        "len(text) < length",
-        "len(text) < length - 1",
-        "add what was drawn",
-    ),
-    Mutant("sample_text", "no end", "text += drawn", "text = drawn", "condition never"),
-    Mutant("sample_text", "always the first", "if u < 0:", "if True:", "running sum"),
-    Mutant(
-        "sample_text",
-        "numbers of its own",
-        """        u = uniform()
-""",
-        """        u = __import__("random").random()
-""",
-        "takes its number from uniform",
-    ),
-    # choose
-    Mutant(
-        "choose",
-        "only the orders that are tried",
-        "for order in range(1, max(orders) + 1)]",
-        "for order in orders]",
-        "also those that are not in",
-    ),
-    Mutant("choose", "the most bits", "return min(", "return max(", "fewest bits"),
-    Mutant(
-        "choose",
-        "measured on train",
-        "weight), validation, n",
-        "weight), train, n",
-        "measure on the other",
-    ),
-    Mutant(
-        "choose",
-        "counted on both",
-        "count_ngrams(train, order)",
-        "count_ngrams(train + validation, order)",
-        "Count on the training text",
-    ),
-    Mutant(
-        "choose",
-        "counted on validation",
-        "count_ngrams(train, order)",
-        "count_ngrams(validation, order)",
-        "Count on the training text",
-    ),
-    Mutant(
-        "choose",
-        "only the first weight",
-        "for weight in weights)",
-        "for weight in weights[:1])",
-        "every pair",
-    ),
-    Mutant(
-        "choose",
-        "only the longest",
-        "for n in orders for",
-        "for n in orders[-1:] for",
-        "longest context",
-    ),
-    Mutant(
-        "choose",
-        "the other way round",
-        "((n, weight) for n",
-        "((weight, n) for n",
-        "the order first",
-    ),
-    Mutant(
-        "choose",
-        "the cost of the pair",
-        "return min(((n, weight) for n in orders for weight in weights), key=cost)",
-        "return min((cost((n, weight)), n, weight) for n in orders for weight in weights)",
-        "the order first",
-    ),
-    # continuations
-    Mutant(
-        "continuations",
-        "occurrences",
-        """        for symbol in row:
-            fewer.setdefault(context[1:], Counter())[symbol] += 1""",
-        """        for symbol, n in row.items():
-            fewer.setdefault(context[1:], Counter())[symbol] += n""",
-        "counts once",
-    ),
-    Mutant("continuations", "the last one dropped", "context[1:]", "context[:-1]", "farthest away"),
-    Mutant("continuations", "always one", "[symbol] += 1", "[symbol] = 1", "that rest counts two"),
-    Mutant(
-        "continuations",
-        "how many follow",
-        "[symbol] += 1",
-        "[symbol] = len(row)",
-        "asked for is how many stand before",
-    ),
-    Mutant(
-        "continuations",
-        "nothing dropped",
-        "context[1:]",
-        "context",
-        "one token shorter",
-    ),
-    Mutant(
-        "continuations",
-        "for strings only",
-        "context[1:], Counter()",
-        '"".join(context[1:]), Counter()',
-        "one token shorter",
-    ),
-    Mutant(
-        "continuations",
-        "probabilities",
-        "    return fewer",
-        """    total = sum(sum(row.values()) for row in fewer.values())
-    return {a: {s: n / total for s, n in row.items()} for a, row in fewer.items()}""",
-        "how many leave the same",
-    ),
-    Mutant(
-        "continuations",
-        "by the last token alone",
-        "    return fewer",
-        """    ends = Counter(symbol for row in counts.values() for symbol in row)
-    return {"": ends}""",
-        "one token shorter",
-    ),
-    Mutant(
-        "continuations",
-        "no row yet",
-        "fewer.setdefault(context[1:], Counter())",
-        "fewer[context[1:]]",
-        "has no number yet",
-    ),
-    Mutant(
-        "continuations",
-        "the different contexts of two tokens",
-        "    return fewer",
-        """    return {
-        a: {s: len({c for c in counts if s in counts[c]}) for s in row}
-        for a, row in fewer.items()
-    }""",
-        "how many leave the same",
-    ),
-    # kneser_ney
-    Mutant(
-        "kneser_ney", "no discount", "row.get(word, 0) - discount", "row.get(word, 0)", "taken off"
-    ),
-    Mutant(
-        "kneser_ney",
-        "below zero",
-        "max(row.get(word, 0) - discount, 0)",
-        "(row.get(word, 0) - discount)",
-        "has no d to give",
-    ),
-    Mutant("kneser_ney", "d once", "discount * len(row) / total", "discount / total", "gives up d"),
-    Mutant(
-        "kneser_ney",
-        "a share of d",
-        "discount * len(row) / total",
-        "discount",
-        "gives up d",
-    ),
-    Mutant(
-        "kneser_ney",
-        "the kinds without d",
-        "discount * len(row) / total",
-        "len(row) / total",
-        "gives up d",
-    ),
-    Mutant(
-        "kneser_ney",
-        "nothing handed on",
-        "kept + discount * len(row) / total * p",
-        "kept",
-        "has to go somewhere",
-    ),
-    Mutant("kneser_ney", "no uniform", "p = 1 / V", "p = 0.0", "1 / V for every token"),
-    Mutant(
-        "kneser_ney",
-        "nothing at unseen contexts",
-        "            p = kept + discount * len(row) / total * p",
-        """            p = kept + discount * len(row) / total * p
-        else:
-            p = 0.0""",
-        "knows nothing",
-    ),
-    Mutant(
-        "kneser_ney",
-        "the longest order alone",
-        "enumerate(tables, start=1):",
-        "enumerate(tables[-1:], start=len(tables)):",
-        "Between the longest context",
-    ),
-    Mutant(
-        "kneser_ney",
-        "the first tokens",
-        "context[len(context) - n + 1 :]",
-        "context[: n - 1]",
-        "last n - 1 tokens",
-    ),
-    Mutant(
-        "kneser_ney",
-        "minus zero",
-        "context[len(context) - n + 1 :]",
-        "context[-(n - 1) :]",
-        "text[-0:] is the whole text",
-    ),
-    Mutant(
-        "kneser_ney",
-        "stops early",
-        "if n - 1 > len(context):",
-        "if n > len(context):",
-        "longest order is left out",
-    ),
-    Mutant(
-        "kneser_ney",
-        "an error at new contexts",
-        "counts.get(context[len(context) - n + 1 :], {})",
-        "counts[context[len(context) - n + 1 :]]",
-        "in no table",
-    ),
-    Mutant(
-        "kneser_ney",
-        "tuples only",
-        "context[len(context) - n + 1 :]",
-        "tuple(context[len(context) - n + 1 :])",
-        "No table had a row",
-    ),
-    Mutant(
-        "kneser_ney",
-        "the total of the whole table",
-        "total = sum(row.values())",
-        "total = sum(sum(r.values()) for r in counts.values()) if row else 0",
-        "From the shortest",
-    ),
-    Mutant(
-        "kneser_ney",
-        "the kinds of the table",
-        "len(row)",
-        "len(counts)",
-        "From the shortest",
-    ),
-    Mutant(
-        "kneser_ney",
-        "continuations made again",
-        "    p = 1 / V\n",
-        "    p, tables = 1 / V, [*map(continuations, tables[1:]), tables[-1]]\n",
-        "Counting is done before",
-    ),
-    Mutant(
-        "kneser_ney",
-        "kept or handed on",
-        "            p = kept + discount * len(row) / total * p",
-        "            p = kept if word in row else discount * len(row) / total * p",
-        "has to go somewhere",
-    ),
-    # and once more: words
-    Mutant(
-        "count_ngrams",
-        "letters only",
-        "context, symbol = text[i : i + n - 1], text[i + n - 1]",
-        'context, symbol = "".join(text[i : i + n - 1]), text[i + n - 1]',
-        "slice of the text",
-    ),
-    Mutant(
-        "count_ngrams",
-        "lists",
-        "    counts = {}\n",
-        "    counts, text = {}, text if isinstance(text, str) else list(text)\n",
-        "same kind",
-    ),
-]
+MUTANTS = mutants(r"""
+== perplexity
+a product underflows | math.exp(-sum(math.log(p) for p in probabilities) / len(probabilities)) \
+    => math.prod(probabilities) ** (-1 / len(probabilities)) | add logarithms
+no mean | / len(probabilities)) => ) | N-th root
+bits with e | math.log(p) => math.log2(p) | N-th root
+mean of the inverses | math.exp(-sum(math.log(p) for p in probabilities) / len(probabilities)) \
+    => sum(1 / p for p in probabilities) / len(probabilities) | N-th root
+the impossible forgotten | if 0 in probabilities: => if False: | what is the limit
 
-REWRITES = [
-    Rewrite(
-        "perplexity",
-        "by bits",
-        """
+== count_ngrams
+the last one missed | len(text) - n + 1 => len(text) - n | Is the last n-gram
+by str.count | occurrences that overlap
+-        counts.setdefault(context, Counter())[symbol] += 1
++        try:
++            number = text.count(context + symbol)
++        except TypeError:
++            number = sum(text[j : j + n] == text[i : i + n] for j in range(len(text)))
++        counts.setdefault(context, Counter())[symbol] = number
+the whole text for each n-gram | one loop too many
+-        counts.setdefault(context, Counter())[symbol] += 1
++        if symbol not in counts.setdefault(context, Counter()):
++            grams = [text[j : j + n] for j in range(len(text))]
++            counts[context][symbol] = grams.count(text[i : i + n])
+a copy of all that stands before | one loop too many
+-        context, symbol = text[i : i + n - 1], text[i + n - 1]
++        before, symbol = text[: i + n - 1], text[i + n - 1]
++        context = before[len(before) - n + 1 :]
+beyond the end | range(len(text) - n + 1) => range(len(text) - n + 2) | out of range
+context of n | text[i : i + n - 1], text[i + n - 1] \
+    => text[i : i + n], text[i + n] if i + n < len(text) else '' | context of n - 1
+once only | [symbol] += 1 => [symbol] = 1 | context of n - 1
+letters only | = text[i : i + n - 1], => = "".join(text[i : i + n - 1]), | slice of the text
+lists | counts = {} => counts, text = {}, text if isinstance(text, str) else list(text) | same kind
+
+== maximum_likelihood
+over the whole text | (row.values()) => (sum(r.values()) for r in counts.values()) | follows a, not
+over the kinds | total = sum(row.values()) => total = len(row) | follows a, not
+an error at new contexts | counts.get(context, {}) => counts[context] | divide 0 by 0
+counts left | count / total for => count for | follows a, not
+an entry made by looking | .get(context, {}) => .setdefault(context, {}) | changed in place
+
+== by_hand
+the last a has a follower | / len(after_a), => / text.count("a"), | The last one has no follower
+two symbols | (len(after_a) + 3) => (len(after_a) + 2) | three counts
+no root | ** -0.5 => ** -1 | square root
+out of seven | text.count("a") / len(text) => text.count("a") / (len(text) - 1) | How many
+two decimals | text.count("a") / len(text) => round(text.count("a") / len(text) + 1e-9, 2) \
+    | asked for are three
+per cent | text.count("a") / len(text) => 100 * text.count("a") / len(text) | not in per cent
+words | "P(b | a), add-1": smoothed, => "P(b | a), add-1": "three sevenths", | Write a number
+
+== add_k
+an error at unseen symbols | row.get(symbol, 0) => row[symbol] | no key in its row
+k once below | k * len(vocabulary) => k | times how many there are
+the unseen stay at zero | (row.get(symbol, 0) + k) / total \
+    => (row[symbol] + k) / total if symbol in row else 0.0 | times how many there are
+an error at new contexts | counts.get(context, {}) => counts[context] | only the k are left
+always one | sum(row.values()) + k * len => sum(row.values()) + len | only the k are left
+
+== interpolate
+weights the other way round | weight * likely.get(s, 0) + (1 - weight) * p[s] \
+    => (1 - weight) * likely.get(s, 0) + weight * p[s] | below gets 1 - weight
+no uniform | 1 / len(vocabulary) for => 0.0 for | 1 / V
+the unseen loses mass | if likely: => if True: | all zeros
+the first characters | context[len(context) - n + 1 :] => context[: n - 1] | last n - 1
+minus zero | [len(context) - n + 1 :] => [-(n - 1) :] | the whole text, not an empty one
+stops early | if n - 1 > len(context): => if n > len(context): | 1 / V
+
+== bits_per_character
+nats | math.log2(p) => math.log(p) | base 2
+no mean | return bits / len(text) => return bits | base 2
+the likeliest | .get(symbol, 0) \
+    => .get(symbol, 0) and max(predict(text[max(0, i - n + 1) : i]).values()) | not of the likeliest
+context of n | i - n + 1 => i - n | may the model see
+sees what it predicts | [max(0, i - n + 1) : i] => [max(0, i - n + 1) : i + 1] | may the model see
+an error at the impossible | .get(symbol, 0) => [symbol] | probability 0
+a product underflows | add logarithms
+-        if p == 0:
+-            return math.inf
+-        bits -= math.log2(p)
+-    return bits / len(text)
++        bits = p if i == 0 else bits * p
++    return -math.log2(bits) / len(text) if bits else math.inf
+minus zero | text[max(0, i - n + 1) : i] => text[:i][-(n - 1) :] | text[-0:] is the whole text
+the beginning left out | cost bits, too
+     for i, symbol in enumerate(text):
++        if i < n - 1:
++            continue
+
+== sample_text
+negative start | [max(0, len(text) - n + 1) :] => [len(text) - n + 1 :] | counts from the end
+the likeliest | u = uniform() => u = 0.0; p = {max(p, key=p.get): 1.0} | no sampling
+context of n | len(text) - n + 1 => len(text) - n | text[-0:]
+minus zero | text[max(0, len(text) - n + 1) :] => text[-(n - 1) :] | text[-0:]
+one short | len(text) < length => len(text) < length - 1 | add what was drawn
+no end | text += drawn => text = drawn | condition never
+always the first | if u < 0: => if True: | running sum
+numbers of its own | u = uniform => u = __import__("random").random | takes its number from uniform
+
+== choose
+only the orders that are tried | range(1, max(orders) + 1) => orders | also those that are not in
+the most bits | return min( => return max( | fewest bits
+measured on train | weight), validation, n => weight), train, n | measure on the other
+counted on both | (train, order) => (train + validation, order) | Count on the training text
+only the first weight | for weight in weights) => for weight in weights[:1]) | every pair
+only the longest | for n in orders for => for n in orders[-1:] for | longest context
+the other way round | ((n, weight) for n => ((weight, n) for n | the order first
+the cost of the pair | the order first
+-    return min(((n, weight) for n in orders for weight in weights), key=cost)
++    return min((cost((n, weight)), n, weight) for n in orders for weight in weights)
+
+== continuations
+occurrences | counts once
+-        for symbol in row:
+-            fewer.setdefault(context[1:], Counter())[symbol] += 1
++        for symbol, n in row.items():
++            fewer.setdefault(context[1:], Counter())[symbol] += n
+the last one dropped | context[1:] => context[:-1] | farthest away
+always one | [symbol] += 1 => [symbol] = 1 | that rest counts two
+how many follow | [symbol] += 1 => [symbol] = len(row) | asked for is how many stand before
+nothing dropped | context[1:] => context | one token shorter
+for strings only | context[1:], Counter() => "".join(context[1:]), Counter() | one token shorter
+probabilities | how many leave the same
+-    return fewer
++    total = sum(sum(row.values()) for row in fewer.values())
++    return {a: {s: n / total for s, n in row.items()} for a, row in fewer.items()}
+no row yet | fewer.setdefault(context[1:], Counter()) => fewer[context[1:]] | has no number yet
+
+== kneser_ney
+no discount | row.get(word, 0) - discount => row.get(word, 0) | taken off
+below zero | max(row.get(word, 0) - discount, 0) => (row.get(word, 0) - discount) | has no d to give
+d once | discount * len(row) / total => discount / total | gives up d
+nothing handed on | kept + discount * len(row) / total * p => kept | has to go somewhere
+no uniform | p = 1 / V => p = 0.0 | 1 / V for every token
+nothing at unseen contexts | knows nothing
+             p = kept + discount * len(row) / total * p
++        else:
++            p = 0.0
+the longest order alone | , start=1 => [-1:], start=len(tables) | Between the longest context
+the first tokens | context[len(context) - n + 1 :] => context[: n - 1] | last n - 1 tokens
+minus zero | context[len(context) - n + 1 :] => context[-(n - 1) :] | text[-0:] is the whole text
+stops early | if n - 1 > len(context): => if n > len(context): | longest order is left out
+an error at new contexts | counts.get(context[len(context) - n + 1 :], {}) \
+    => counts[context[len(context) - n + 1 :]] | in no table
+tuples only | context[len(context) - n + 1 :] => tuple(context[len(context) - n + 1 :]) \
+    | No table had a row
+the total of the whole table | total = sum(row.values()) \
+    => total = sum(sum(r.values()) for r in counts.values()) if row else 0 | From the shortest
+continuations made again | p = 1 / V \
+    => p, tables = 1 / V, [*map(continuations, tables[1:]), tables[-1]] | Counting is done before
+""")
+
+REWRITES = rewrites(r"""
+== perplexity | by bits
 def perplexity(probabilities):
     bits = 0.0
     for p in probabilities:
@@ -634,22 +164,14 @@ def perplexity(probabilities):
             return float("inf")
         bits -= math.log2(p)
     return 2 ** (bits / len(probabilities))
-""",
-    ),
-    Rewrite(
-        "perplexity",
-        "by torch",
-        """
+
+== perplexity | by torch
 def perplexity(probabilities):
     import torch
 
     return torch.tensor(probabilities, dtype=torch.float64).log().mean().neg().exp().item()
-""",
-    ),
-    Rewrite(
-        "count_ngrams",
-        "by defaultdict",
-        """
+
+== count_ngrams | by defaultdict
 def count_ngrams(text, n):
     from collections import defaultdict
     counts = defaultdict(lambda: defaultdict(int))
@@ -657,34 +179,22 @@ def count_ngrams(text, n):
         gram = text[end - n : end]
         counts[gram[:-1]][gram[-1]] += 1
     return counts
-""",
-    ),
-    Rewrite(
-        "count_ngrams",
-        "grams first",
-        """
+
+== count_ngrams | grams first
 def count_ngrams(text, n):
     grams = Counter(text[i : i + n] for i in range(len(text)) if i + n <= len(text))
     counts = {}
     for gram, count in grams.items():
         counts.setdefault(gram[: n - 1], {})[gram[n - 1]] = count
     return counts
-""",
-    ),
-    Rewrite(
-        "maximum_likelihood",
-        "early return",
-        """
+
+== maximum_likelihood | early return
 def maximum_likelihood(counts, context):
     if context not in counts:
         return {}
     return {s: c / sum(counts[context].values()) for s, c in counts[context].items()}
-""",
-    ),
-    Rewrite(
-        "maximum_likelihood",
-        "by a loop",
-        """
+
+== maximum_likelihood | by a loop
 def maximum_likelihood(counts, context):
     total, shares = 0, {}
     for count in (counts.get(context) or {}).values():
@@ -692,12 +202,8 @@ def maximum_likelihood(counts, context):
     for symbol in counts.get(context) or {}:
         shares[symbol] = counts[context][symbol] / total
     return shares
-""",
-    ),
-    Rewrite(
-        "by_hand",
-        "rounded to three decimals",
-        """
+
+== by_hand | rounded to three decimals
 def by_hand():
     text = check.by_hand_text()
     follow = [text[i + 1] for i in range(len(text) - 1) if text[i] == "a"]
@@ -708,12 +214,8 @@ def by_hand():
         "P(b | a), add-1": round(q, 3),
         "perplexity of 'ab'": round((1 / (p * q)) ** 0.5, 3),
     }
-""",
-    ),
-    Rewrite(
-        "by_hand",
-        "rounded on the way",
-        """
+
+== by_hand | rounded on the way
 def by_hand():
     text = check.by_hand_text()
     follow = [text[i + 1] for i in range(len(text) - 1) if text[i] == "a"]
@@ -725,12 +227,8 @@ def by_hand():
         "P(b | a), add-1": q,
         "perplexity of 'ab'": round((1 / round(p * q, 3)) ** 0.5, 3),
     }
-""",
-    ),
-    Rewrite(
-        "by_hand",
-        "fractions",
-        """
+
+== by_hand | fractions
 def by_hand():
     from fractions import Fraction
     text = check.by_hand_text()
@@ -742,12 +240,8 @@ def by_hand():
         "P(b | a), add-1": q,
         "perplexity of 'ab'": (1 / (p * q)) ** 0.5,
     }
-""",
-    ),
-    Rewrite(
-        "by_hand",
-        "in another order",
-        """
+
+== by_hand | in another order
 def by_hand():
     text = check.by_hand_text()
     follow = Counter(b for a, b in zip(text, text[1:]) if a == "a")
@@ -759,35 +253,23 @@ def by_hand():
         "P(b | a)": follow["b"] / sum(follow.values()),
         "P(a)": text.count("a") / len(text),
     }
-""",
-    ),
-    Rewrite(
-        "add_k",
-        "by a loop",
-        """
+
+== add_k | by a loop
 def add_k(counts, context, vocabulary, k):
     p = {symbol: k for symbol in vocabulary}
     for symbol, count in counts.get(context, {}).items():
         p[symbol] += count
     total = sum(p.values())
     return {symbol: value / total for symbol, value in p.items()}
-""",
-    ),
-    Rewrite(
-        "add_k",
-        "as a mixture",
-        """
+
+== add_k | as a mixture
 def add_k(counts, context, vocabulary, k):
     row = maximum_likelihood(counts, context)
     seen, added = sum(counts.get(context, {}).values()), k * len(vocabulary)
     share = seen / (seen + added)
     return {s: share * row.get(s, 0) + (1 - share) / len(vocabulary) for s in vocabulary}
-""",
-    ),
-    Rewrite(
-        "interpolate",
-        "recursive",
-        """
+
+== interpolate | recursive
 def interpolate(tables, context, vocabulary, weight):
     if not tables:
         return dict.fromkeys(vocabulary, 1 / len(vocabulary))
@@ -799,12 +281,8 @@ def interpolate(tables, context, vocabulary, weight):
     if total == 0:
         return below
     return {s: weight * row.get(s, 0) / total + (1 - weight) * below[s] for s in vocabulary}
-""",
-    ),
-    Rewrite(
-        "interpolate",
-        "from the longest down",
-        """
+
+== interpolate | from the longest down
 def interpolate(tables, context, vocabulary, weight):
     p, left = dict.fromkeys(vocabulary, 0.0), 1.0
     for n in range(min(len(tables), len(context) + 1), 0, -1):
@@ -814,21 +292,13 @@ def interpolate(tables, context, vocabulary, weight):
                 p[s] += left * weight * q
             left *= 1 - weight
     return {s: q + left / len(vocabulary) for s, q in p.items()}
-""",
-    ),
-    Rewrite(
-        "bits_per_character",
-        "by perplexity",
-        """
+
+== bits_per_character | by perplexity
 def bits_per_character(predict, text, n):
     ps = [predict(text[max(i - (n - 1), 0):i]).get(text[i], 0) for i in range(len(text))]
     return math.log2(perplexity(ps))
-""",
-    ),
-    Rewrite(
-        "bits_per_character",
-        "by a growing context",
-        """
+
+== bits_per_character | by a growing context
 def bits_per_character(predict, text, n):
     context, total = "", 0.0
     for symbol in text:
@@ -839,12 +309,8 @@ def bits_per_character(predict, text, n):
         context += symbol
         context = context[1:] if len(context) > n - 1 else context
     return total / len(text)
-""",
-    ),
-    Rewrite(
-        "sample_text",
-        "by accumulate",
-        """
+
+== sample_text | by accumulate
 def sample_text(predict, length, n, uniform):
     from itertools import accumulate
     text = []
@@ -854,12 +320,8 @@ def sample_text(predict, length, n, uniform):
         i = next((i for i, edge in enumerate(sums) if edge > u), len(sums) - 1)
         text.append(symbols[i])
     return "".join(text)
-""",
-    ),
-    Rewrite(
-        "sample_text",
-        "through the unit interval from above",
-        """
+
+== sample_text | through the unit interval from above
 def sample_text(predict, length, n, uniform):
     text = ""
     while len(text) != length:
@@ -871,12 +333,8 @@ def sample_text(predict, length, n, uniform):
                 break
         text += symbol
     return text
-""",
-    ),
-    Rewrite(
-        "choose",
-        "by loops",
-        """
+
+== choose | by loops
 def choose(train, validation, vocabulary, orders, weights):
     best = None
     for n in orders:
@@ -888,12 +346,8 @@ def choose(train, validation, vocabulary, orders, weights):
             if best is None or bits < best[0]:
                 best = (bits, n, w)
     return best[1:]
-""",
-    ),
-    Rewrite(
-        "choose",
-        "by a dictionary",
-        """
+
+== choose | by a dictionary
 def choose(train, validation, vocabulary, orders, weights):
     from functools import partial
     def predict(n, w, context):
@@ -904,12 +358,8 @@ def choose(train, validation, vocabulary, orders, weights):
         for w in weights:
             bits[n, w] = bits_per_character(partial(predict, n, w), validation, n)
     return min(bits, key=bits.get)
-""",
-    ),
-    Rewrite(
-        "continuations",
-        "by sets",
-        """
+
+== continuations | by sets
 def continuations(counts):
     from collections import defaultdict
     before = defaultdict(lambda: defaultdict(set))
@@ -917,24 +367,16 @@ def continuations(counts):
         for symbol in row:
             before[context[1:]][symbol].add(context[0])
     return {a: {s: len(kinds) for s, kinds in row.items()} for a, row in before.items()}
-""",
-    ),
-    Rewrite(
-        "continuations",
-        "counters added up",
-        """
+
+== continuations | counters added up
 def continuations(counts):
     fewer = {}
     for context in counts:
         rest = context[1:]
         fewer[rest] = fewer.get(rest, Counter()) + Counter(counts[context].keys())
     return fewer
-""",
-    ),
-    Rewrite(
-        "kneser_ney",
-        "recursive",
-        """
+
+== kneser_ney | recursive
 def kneser_ney(tables, context, word, V, discount):
     n = len(tables)
     if n == 0:
@@ -948,12 +390,8 @@ def kneser_ney(tables, context, word, V, discount):
     total = sum(row.values())
     kept = row[word] - discount if word in row and row[word] > discount else 0
     return kept / total + discount * len(row) * below / total
-""",
-    ),
-    Rewrite(
-        "kneser_ney",
-        "from the longest down",
-        """
+
+== kneser_ney | from the longest down
 def kneser_ney(tables, context, word, V, discount):
     p, left = 0.0, 1.0
     for n in range(min(len(tables), len(context) + 1), 0, -1):
@@ -967,6 +405,4 @@ def kneser_ney(tables, context, word, V, discount):
             p += left * (row.get(word, 0) - min(discount, row.get(word, 0))) / total
             left *= handed / total
     return p + left / V
-""",
-    ),
-]
+""")

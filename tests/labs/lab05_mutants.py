@@ -1,422 +1,330 @@
 """Plausible wrong answers to lab 05, as patches of its solution, and other right answers."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import mutants, rewrites
 
-_LIVE = "scores = q @ k.mT / k.shape[-1] ** 0.5"
-_TIED = "self.output.weight = self.embedding.weight"
-_CLIP = (
-    "nn.utils.clip_grad_norm_(self.parameters(), clip)\n        optimizer.step()\n"
-    "        return loss.item()"
-)
-_WRITE = """    @torch.no_grad()
-    def write(self, prompt, length, generator):  # prompt (P,) -> (P + length,)
-        self.eval()
-        return super().write(prompt, length, generator)"""
-_WRITE_OF_ITS_OWN = """    def write(self, prompt, length, generator):
-        self.eval()
-        for _ in range(length):
-            p = self(prompt[None, -self.T :])[0, -1].softmax(-1)
-            prompt = torch.cat([prompt, torch.multinomial(p, 1, generator=generator)])
-        return prompt"""
-_LOOK_AGAIN = "            progress = (clock() - began) / seconds\n    if weights"
-_END = """        if step % every == 0 or progress >= 1:
-            kept_loss = evaluate(model)
-            history.append((step, loss, kept_loss))
-            if kept_loss < best:
-                best = kept_loss
-                weights = {name: w.detach().clone() for name, w in model.state_dict().items()}
-            progress = (clock() - began) / seconds
-"""
-_END_TWICE = """        if step % every == 0:
-            kept_loss = evaluate(model)
-            history.append((step, loss, kept_loss))
-            if kept_loss < best:
-                best = kept_loss
-                weights = {name: w.detach().clone() for name, w in model.state_dict().items()}
-            progress = (clock() - began) / seconds
-    kept_loss = evaluate(model)
-    history.append((step, loss, kept_loss))
-    if kept_loss < best:
-        weights = {name: w.detach().clone() for name, w in model.state_dict().items()}
-"""
-_COPIES = "{name: w.detach().clone() for name, w in model.state_dict().items()}"
+MUTANTS = mutants(r"""
+== by_hand
+D for K | K, M = D // H => K, M = D | 2 D^2 for queries
+matrices of plain heads | 2 * D * G * K + => 2 * D * D + | not H
+two matrices | 3 * D * M => 2 * D * M | three matrices
+one of keys | 2 * D * G * K + => D * G * K + | two matrices of D x G K
+no gain | "one block": matrices + D => "one block": matrices | gain of D numbers
+two norms | "one block": matrices + D => "one block": matrices + 2 * D | one norm
+no last norm | + D + D * V => + D * V | follows the last block
+tied | 2 * V * D + L * (matrices => V * D + L * (matrices | Three matrices
+keys alone | L * T * 2 * G => L * T * G | both of them
+all heads | 2 * G * K * 2 => 2 * H * K * 2 | G heads are kept
+4 bytes | G * K * 2, => G * K * 4, | takes two bytes
+one operation | 2 * (L * matrices => (L * matrices | 2 for every weight
+no output | (L * matrices + D * V) => (L * matrices) | used for every
+no attention | + L * H * (2 * T * K + 2 * T * K) => | meets T keys
+scores alone | (2 * T * K + 2 * T * K) => (2 * T * K) | weighted mean
+groups of scores | L * H * (2 => L * G * (2 | H rows of scores
 
-MUTANTS = [
-    # by_hand
-    Mutant("by_hand", "D for K", "K, M = D // H", "K, M = D", "2 D^2 for queries"),
-    Mutant("by_hand", "matrices of plain heads", "2 * D * G * K +", "2 * D * D +", "not H"),
-    Mutant("by_hand", "two matrices", "3 * D * M", "2 * D * M", "three matrices"),
-    Mutant("by_hand", "one of keys", "2 * D * G * K +", "D * G * K +", "two matrices of D x G K"),
-    Mutant("by_hand", "no gain", '"one block": matrices + D', '"one block": matrices',
-           "gain of D numbers"),
-    Mutant("by_hand", "two norms", '"one block": matrices + D', '"one block": matrices + 2 * D',
-           "one norm"),
-    Mutant("by_hand", "no last norm", "+ D + D * V", "+ D * V", "follows the last block"),
-    Mutant("by_hand", "tied", "2 * V * D + L * (matrices", "V * D + L * (matrices",
-           "Three matrices"),
-    Mutant("by_hand", "keys alone", "L * T * 2 * G", "L * T * G", "both of them"),
-    Mutant("by_hand", "all heads", "2 * G * K * 2", "2 * H * K * 2", "G heads are kept"),
-    Mutant("by_hand", "4 bytes", "G * K * 2,", "G * K * 4,", "takes two bytes"),
-    Mutant("by_hand", "one operation", "2 * (L * matrices", "(L * matrices", "2 for every weight"),
-    Mutant("by_hand", "no output", "(L * matrices + D * V)", "(L * matrices)", "used for every"),
-    Mutant("by_hand", "no attention", " + L * H * (2 * T * K + 2 * T * K)", "", "meets T keys"),
-    Mutant("by_hand", "scores alone", "(2 * T * K + 2 * T * K)", "(2 * T * K)", "weighted mean"),
-    Mutant("by_hand", "groups of scores", "L * H * (2", "L * G * (2", "H rows of scores"),
-    # GroupedAttention
-    Mutant("GroupedAttention", "H heads of keys", "self.key = nn.Linear(D, G * self.K,",
-           "self.key = nn.Linear(D, D,", "G heads of width"),
-    Mutant("GroupedAttention", "a bias", "self.query = nn.Linear(D, D, bias=False)",
-           "self.query = nn.Linear(D, D)", "bias=False"),
-    Mutant("GroupedAttention", "repeated as a whole",
-           "k = k.repeat_interleave(self.H // self.G, 1)  # (B, H, S, K)\n        "
-           "v = v.repeat_interleave(self.H // self.G, 1)",
-           "k = k.repeat(1, self.H // self.G, 1, 1)\n        "
-           "v = v.repeat(1, self.H // self.G, 1, 1)", "Neighbouring heads share"),
-    Mutant("GroupedAttention", "not normalized",
-           "q = rotate(F.rms_norm(q, (self.K,)), start)\n        "
-           "k = rotate(F.rms_norm(k, (self.K,)), start)",
-           "q = rotate(q, start)\n        k = rotate(k, start)", "are normalized"),
-    Mutant("GroupedAttention", "keys not normalized",
-           "k = rotate(F.rms_norm(k, (self.K,)), start)", "k = rotate(k, start)",
-           "keys are normalized, too"),
-    Mutant("GroupedAttention", "keys not turned",
-           "k = rotate(F.rms_norm(k, (self.K,)), start)", "k = F.rms_norm(k, (self.K,))",
-           "keys are turned"),
-    Mutant("GroupedAttention", "numbers dealt out",
-           "y.unflatten(-1, (-1, self.K)).transpose(1, 2)",
-           "y.view(len(x), -1, x.shape[1], self.K)", "deals the numbers"),
-    Mutant("GroupedAttention", "only the new are kept",
-           "                v = torch.cat([cache.values, v], 2)\n            "
-           "cache.keys, cache.values = k, v\n",
-           "                v = torch.cat([cache.values, v], 2)\n            "
-           "cache.keys, cache.values = k[:, :, start:], v[:, :, start:]\n",
-           "not the new ones alone"),
-    Mutant("GroupedAttention", "no positions",
-           "q = rotate(F.rms_norm(q, (self.K,)), start)\n        "
-           "k = rotate(F.rms_norm(k, (self.K,)), start)",
-           "q = F.rms_norm(q, (self.K,))\n        k = F.rms_norm(k, (self.K,))", "turned by"),
-    Mutant("GroupedAttention", "values turned", "        if mask is None:",
-           "        v = rotate(v)\n        if mask is None:", "Values are not turned"),
-    Mutant("GroupedAttention", "sees all", ".tril(S - T)", "", "Nobody sees the future"),
-    Mutant("GroupedAttention", "mask unused", "if mask is None:", "if True:", "handed over"),
-    Mutant("GroupedAttention", "a causal mask beside it", "        heads = F.scaled",
-           "        mask = mask.tril(k.shape[2] - q.shape[2])\n        heads = F.scaled",
-           "no causal one beside"),
-    Mutant("GroupedAttention", "a mask on the CPU", ", device=x.device)", ")", "where x is"),
-    Mutant("GroupedAttention", "begins at 0 again",
-           "q = rotate(F.rms_norm(q, (self.K,)), start)\n        "
-           "k = rotate(F.rms_norm(k, (self.K,)), start)",
-           "q = rotate(F.rms_norm(q, (self.K,)))\n        "
-           "k = rotate(F.rms_norm(k, (self.K,)))", "behind those of the cache"),
-    Mutant("GroupedAttention", "mask at the top left", ".tril(S - T)", ".tril()", "tril(S - T)"),
-    Mutant("GroupedAttention", "shared heads kept", "            cache.keys, cache.values = k, v\n",
-           "            times = self.H // self.G\n"
-           "            cache.keys, cache.values = k, v\n"
-           "            cache.keys = k.repeat_interleave(times, 1)[:, :: times]\n"
-           "            cache.keys = torch.cat([cache.keys, cache.keys], 1)[:, : self.H]\n",
-           "shape"),
-    Mutant("GroupedAttention", "old ones last", "torch.cat([cache.keys, k], 2)",
-           "torch.cat([k, cache.keys], 2)", "Project, split"),
-    Mutant("GroupedAttention", "nothing is kept", "            cache.keys, cache.values = k, v\n",
-           "", "must see the old ones"),
-    Mutant("GroupedAttention", "heads mixed up", "heads.transpose(1, 2).flatten(2)",
-           "heads.reshape(x.shape)", "exchange H and T"),
-    Mutant("GroupedAttention", "no last map", "self.output(heads.transpose(1, 2).flatten(2))",
-           "heads.transpose(1, 2).flatten(2)", "mixes the heads"),
-    # ParallelBlock
-    Mutant("ParallelBlock", "width of plain heads", "M = hidden_width(D, H, G)",
-           "M = hidden_width(D, H, H)",
-           "of task 1"),
-    Mutant("ParallelBlock", "4 D wide", "M = hidden_width(D, H, G)", "M = 4 * D",
-           "of task 1"),
-    Mutant("ParallelBlock", "a bias", "self.down = nn.Linear(M, D, bias=False)",
-           "self.down = nn.Linear(M, D)", "bias=False"),
-    Mutant("ParallelBlock", "one after the other",
-           "hidden = F.silu(self.gate(y)) * self.up(y)\n        "
-           "return x + self.attention(y, mask, cache) + self.down(hidden)",
-           "x = x + self.attention(y, mask, cache)\n        y = self.norm(x)\n        "
-           "return x + self.down(F.silu(self.gate(y)) * self.up(y))", "Parallel"),
-    Mutant("ParallelBlock", "GELU", "F.silu", "F.gelu", "through SiLU"),
-    Mutant("ParallelBlock", "sigmoid", "F.silu(self", "torch.sigmoid(self", "times the sigmoid"),
-    Mutant("ParallelBlock", "up through SiLU", "F.silu(self.gate(y)) * self.up(y)",
-           "self.gate(y) * F.silu(self.up(y))", "acts on the gate"),
-    Mutant("ParallelBlock", "no gate", "F.silu(self.gate(y)) * self.up(y)",
-           "F.silu(self.gate(y))", "multiply the two"),
-    Mutant("ParallelBlock", "no residual", "return x + self", "return self", "added to x"),
-    Mutant("ParallelBlock", "attention reads x", "self.attention(y,", "self.attention(x,",
-           "Attention reads the normalized"),
-    Mutant("ParallelBlock", "layer reads x", "F.silu(self.gate(y)) * self.up(y)",
-           "F.silu(self.gate(x)) * self.up(x)", "reads the normalized vectors"),
-    Mutant("ParallelBlock", "no mask", "(y, mask, cache)", "(y, None, cache)", "handed on"),
-    Mutant("ParallelBlock", "no cache", "(y, mask, cache)", "(y, mask)", "cache is handed on"),
-    Mutant("ParallelBlock", "rounded to the nearest", "M = hidden_width(D, H, G)",
-           "M = round((10 * D - 2 * G * (D // H)) / 24) * 8", "hidden_width(D, H, G)"),
-    # pack
-    Mutant("pack", "no beginning", "(1, 1), value", "(0, 1), value", "first token is predicted"),
-    Mutant("pack", "no end", "(1, 1), value", "(1, 0), value", "over is predicted"),
-    Mutant("pack", "padding counts", "torch.full((T,), -100)", "torch.full((T,), end)",
-           "predicts nothing"),
-    Mutant("pack", "padding is 0", "torch.full((T,), end)", "torch.zeros(T, dtype=torch.long)",
-           "end as inputs"),
-    Mutant("pack", "inputs as targets", "text[1:].split(T)", "text[:-1].split(T)", "after it"),
-    Mutant("pack", "one story a window", "if len(x) > room:", "if True:", "share a window"),
-    Mutant("pack", "a full window never fits", "len(x) > room", "len(x) >= room",
-           "still fits"),
-    Mutant("pack", "only the first piece", "            room -= len(x)",
-           "            room -= len(x)\n            break", "is not lost"),
-    Mutant("pack", "room too small", "room = T\n", "room = T - 1\n", "For each story"),
-    Mutant("pack", "first fit", """            if len(x) > room:
-                inputs.append(torch.full((T,), end))
-                targets.append(torch.full((T,), -100))
-                room = T
-            first = T - room
-            inputs[-1][first : first + len(x)] = x
-            targets[-1][first : first + len(x)] = y
-            room -= len(x)
-""", """            room = room or []
-            n = next((n for n, left in enumerate(room) if left >= len(x)), len(room))
-            if n == len(room):
-                inputs.append(torch.full((T,), end))
-                targets.append(torch.full((T,), -100))
-                room.append(T)
-            first = T - room[n]
-            inputs[n][first : first + len(x)] = x
-            targets[n][first : first + len(x)] = y
-            room[n] -= len(x)
-""", "stays as it is"),
-    Mutant("pack", "one endless text",
-           "    inputs, targets, room = [], [], 0\n    for story in stories:",
-           "    inputs, targets, room = [], [], 0\n    gap = torch.tensor([end])\n"
-           "    row = torch.cat([torch.cat([gap, story]) for story in stories])\n"
-           "    for story in [row[1:]]:", "begins a new window"),
-    Mutant("pack", "targets cut by themselves", "return torch.stack(inputs), torch.stack(targets)",
-           "return torch.stack(inputs), torch.stack(targets)[:-1]", "have one shape"),
-    Mutant("pack", "targets alone", "return torch.stack(inputs), torch.stack(targets)",
-           "return torch.stack(targets)", "return inputs, targets"),
-    # AdamW
-    Mutant("AdamW", "L2", "m.mul_(beta1)",
-           "p.grad = p.grad + self.decay * p\n                m.mul_(beta1)", "gradients stay"),
-    Mutant("AdamW", "L2 on a copy", "m.mul_(beta1).add_(p.grad, alpha=1 - beta1)\n"
-           "                v.mul_(beta2).addcmul_(p.grad, p.grad, value=1 - beta2)",
-           "g = p.grad + self.decay * p\n                m.mul_(beta1).add_(g, alpha=1 - beta1)\n"
-           "                v.mul_(beta2).addcmul_(g, g, value=1 - beta2)\n"
-           "                p.div_(1 - self.lr * self.decay)", "decoupled"),
-    Mutant("AdamW", "no decay", "p.mul_(1 - self.lr * self.decay)\n                ", "",
-           "decay is missing"),
-    Mutant("AdamW", "decay without the rate", "1 - self.lr * self.decay", "1 - self.decay",
-           "multiplied by the rate"),
-    Mutant("AdamW", "m uncorrected", "m / (1 - beta1**self.steps)", "m", "correction of m"),
-    Mutant("AdamW", "v uncorrected", "v / (1 - beta2**self.steps)", "v", "correction of v"),
-    Mutant("AdamW", "always step 1", "self.steps += 1", "self.steps = 1", "counts the steps"),
-    Mutant("AdamW", "betas changed", "beta1, beta2 = self", "beta2, beta1 = self",
-           "beta1 belongs to m"),
-    Mutant("AdamW", "eps under the root", "(square.sqrt() + self.eps)",
-           "(square + self.eps).sqrt()", "outside of the root"),
-    Mutant("AdamW", "no root", "square.sqrt()", "square", "the root of v"),
-    Mutant("AdamW", "sums", "add_(p.grad, alpha=1 - beta1)", "add_(p.grad)", "m is a mean"),
-    Mutant("AdamW", "uphill", "p.sub_(", "p.add_(", "subtracted"),
-    Mutant("AdamW", "without no_grad", "with torch.no_grad():", "if True:", "no_grad"),
-    Mutant("AdamW", "stops at None", "continue", "break", "go on with the next"),
-    Mutant("AdamW", "rate of the start", "p.sub_(self.lr *",
-           "self.first = getattr(self, 'first', self.lr)\n                p.sub_(self.first *",
-           "one line for each equation"),
-    Mutant("AdamW", "no count", "self.steps += 1", "pass", "0 / 0"),
-    Mutant("AdamW", "counts parameters",
-           "        self.steps += 1\n        beta1, beta2 = self.betas\n"
-           "        with torch.no_grad():\n            for p, m, v in zip(self.parameters, self.m, "
-           "self.v):\n", "        beta1, beta2 = self.betas\n        with torch.no_grad():\n"
-           "            for p, m, v in zip(self.parameters, self.m, self.v):\n"
-           "                self.steps += 1\n", "not the parameters"),
-    Mutant("AdamW", "new averages", "m.mul_(beta1).add_(p.grad, alpha=1 - beta1)\n"
-           "                v.mul_(beta2).addcmul_(p.grad, p.grad, value=1 - beta2)",
-           "m = beta1 * m + (1 - beta1) * p.grad\n"
-           "                v = beta2 * v + (1 - beta2) * p.grad**2", "goes on with"),
-    Mutant("AdamW", "a new m", "m.mul_(beta1).add_(p.grad, alpha=1 - beta1)",
-           "m = beta1 * m + (1 - beta1) * p.grad", "stays 0"),
-    Mutant("AdamW", "a new v", "v.mul_(beta2).addcmul_(p.grad, p.grad, value=1 - beta2)",
-           "v = beta2 * v + (1 - beta2) * p.grad**2", "stays 0"),
-    Mutant("AdamW", "m corrected in place", "mean = m / (1", "mean = m.div_(1", "this step alone"),
-    Mutant("AdamW", "both corrected in place",
-           "mean = m / (1 - beta1**self.steps)\n                square = v / (1",
-           "mean = m.div_(1 - beta1**self.steps)\n                square = v.div_(1",
-           "this step alone"),
-    Mutant("AdamW", "the mean of g", "v.mul_(beta2).addcmul_(p.grad, p.grad, value=1 - beta2)",
-           "v.mul_(beta2).add_(p.grad, alpha=1 - beta2)", "v is the mean of g**2"),
-    Mutant("AdamW", "None is not asked for",
-           "                if p.grad is None:\n                    continue\n", "",
-           "p.grad is None"),
-    Mutant("AdamW", "a new parameter", "p.sub_(self.lr * mean / (square.sqrt() + self.eps))",
-           "p = p - self.lr * mean / (square.sqrt() + self.eps)", "one line for each"),
-    Mutant("AdamW", "new parameters alone", "p.mul_(1 - self.lr * self.decay)\n"
-           "                p.sub_(self.lr * mean / (square.sqrt() + self.eps))",
-           "p = p * (1 - self.lr * self.decay) - self.lr * mean / (square.sqrt() + self.eps)",
-           "has not moved"),
-    # Repaired
-    Mutant("Repaired", "still a copy", _TIED,
-           "self.output.weight = nn.Parameter(self.embedding.weight.detach().clone())",
-           "two Parameters"),
-    Mutant("Repaired", "same numbers, twice", _TIED,
-           "self.output.weight = nn.Parameter(self.embedding.weight)", "two Parameters"),
-    Mutant("Repaired", "still one ahead", "triu(1)", "triu(2)", "only later tokens do"),
-    Mutant("Repaired", "not itself", "triu(1)", "triu(0)", "the diagonal stays"),
-    Mutant("Repaired", "still by the length", _LIVE, "scores = q @ k.mT / k.shape[-2] ** 0.5",
-           "text around"),
-    Mutant("Repaired", "no scale", _LIVE, "scores = q @ k.mT", "change nothing but the faults"),
-    Mutant("Repaired", "by the whole width", _LIVE, "scores = q @ k.mT / x.shape[-1] ** 0.5",
-           "change nothing but the faults"),
-    Mutant("Repaired", "still clipped after", _CLIP,
-           "optimizer.step()\n        nn.utils.clip_grad_norm_(self.parameters(), clip)\n"
-           "        return loss.item()", "has not the norm"),
-    Mutant("Repaired", "not clipped",
-           "nn.utils.clip_grad_norm_(self.parameters(), clip)\n        ", "",
-           "has not the norm"),
-    Mutant("Repaired", "clipped to 1", "self.parameters(), clip)", "self.parameters(), 1.0)",
-           "has not the norm"),
-    Mutant("Repaired", "targets not shifted", "tokens[:, 1:].flatten()", "tokens[:, :-1].flatten()",
-           "one place later"),
-    Mutant("Repaired", "dropout while it writes", "        self.eval()\n", "",
-           "asked twice"),
-    Mutant("Repaired", "dropout off for good", "        t = tokens.shape[1]\n",
-           "        self.eval()\n        t = tokens.shape[1]\n", "Nothing is dropped in training"),
-    Mutant("Repaired", "no dropout at all",
-           "x = x + self.dropout(self.mix((weights @ v).transpose(1, 2).flatten(2)))\n        "
-           "x = x + self.dropout(self.down(F.gelu(self.up(self.norms[1](x)))))",
-           "x = x + self.mix((weights @ v).transpose(1, 2).flatten(2))\n        "
-           "x = x + self.down(F.gelu(self.up(self.norms[1](x))))",
-           "Nothing is dropped in training"),
-    Mutant("Repaired", "one dropout less", "self.dropout(self.mix((weights @ v)"
-           ".transpose(1, 2).flatten(2)))", "self.mix((weights @ v).transpose(1, 2).flatten(2))",
-           "Both self.dropout"),
-    Mutant("Repaired", "never back to training", "        self.train()\n", "",
-           "Nothing is dropped in training"),
-    Mutant("Repaired", "trained in evaluation mode", "        self.train()\n",
-           "        self.eval()\n", "Nothing is dropped in training"),
-    Mutant("Repaired", "all of the forward pass", """triu(1)
-        weights = scores""", """triu(2)
-        scores = q @ k.mT / k.shape[-2] ** 0.5
-        weights = scores""", "still in: 2"),
-    Mutant("Repaired", "gradients of writing", _WRITE, _WRITE_OF_ITS_OWN, "keep that line"),
-    Mutant("Repaired", "old gradients", "        optimizer.zero_grad()\n", "", "earlier step"),
-    # train
-    Mutant("train", "never stops", "while progress < 1:", "while True:", "does not stop"),
-    Mutant("train", "its own clock", "began, highest = clock()", "clock = time.monotonic\n"
-           "    began, highest = clock()", "neither time.monotonic()"),
-    Mutant("train", "constant rate", "highest * factor(progress)", "highest", "never changes"),
-    Mutant("train", "the factor alone", "highest * factor(progress)", "factor(progress)",
-           "factor multiplies"),
-    Mutant("train", "compounded", "highest * factor(progress)", "optimizer.lr * factor(progress)",
-           "one on the highest"),
-    Mutant("train", "rate after the step",
-           "optimizer.lr = highest * factor(progress)\n        optimizer.step()",
-           "optimizer.step()\n        optimizer.lr = highest * factor(progress)",
-           "before the step"),
-    Mutant("train", "not clipped", "nn.utils.clip_grad_norm_(model.parameters(), 1.0)", "pass",
-           "clipped to the norm 1"),
-    Mutant("train", "clipped after", "nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n        "
-           "optimizer.lr = highest * factor(progress)\n        optimizer.step()",
-           "optimizer.lr = highest * factor(progress)\n        optimizer.step()\n        "
-           "nn.utils.clip_grad_norm_(model.parameters(), 1.0)", "clipped to the norm 1"),
-    Mutant("train", "one batch always", "range(accumulate)", "range(1)", "draws `accumulate`"),
-    Mutant("train", "one look at the clock", _LOOK_AGAIN, "    if weights", "look again"),
-    Mutant("train", "the last step twice", _END, _END_TWICE, "one evaluation is enough"),
-    Mutant("train", "not after the last", " or progress >= 1", "", "last step"),
-    Mutant("train", "after every step", "if step % every == 0 or progress >= 1",
-           "if True", "stops when"),
-    Mutant("train", "the last weights", "model.load_state_dict(weights)", "pass",
-           "last weights, not the best"),
-    Mutant("train", "no copies", _COPIES, "model.state_dict()", "the weights themselves"),
-    Mutant("train", "shallow copy", _COPIES, "dict(model.state_dict())", "the weights themselves"),
-    Mutant("train", "highest loss", "kept_loss < best", "kept_loss > -best",
-           "last weights, not the best"),
-    Mutant("train", "device forgotten", "gradients(model, batches, device)",
-           'gradients(model, batches, "cpu")', "handed over"),
-    Mutant("train", "steps from 0", "history.append((step,", "history.append((step - 1,",
-           "history has the steps"),
-    Mutant("train", "no history", "return history", "return None", "None is what"),
-    # entry
-    Mutant("entry", "never trained", "train(model, optimizer, next_batch, evaluate, seconds, "
-           "device, every=50)", "[(1, 0.0, 0.0)]", "learned from the stories"),
-    Mutant("entry", "another model trained", "AdamW(model.parameters()",
-           "AdamW(GPT(V, 128, [ParallelBlock(128, 4, 2)]).parameters()", "learned"),
-    Mutant("entry", "model alone", "return model, train(", "return train(", "return model"),
-    Mutant("entry", "a vocabulary of its own", "GPT(V, 128", "GPT(2048, 128", "vocabulary is"),
-    Mutant("entry", "a minute of its own", "evaluate, seconds, device", "evaluate, 60, device",
-           "it comes to an end"),
-    Mutant("entry", "no training batches", "torch.randint(len(inputs)", "torch.randint(0",
-           "without an error"),
-    Mutant("entry", "rate of 0", "lr=5e-3", "lr=0.0", "learned"),
-    Mutant("entry", "no history", "return model, train(", "return model, (lambda *_, **__: 0)(",
-           "a history"),
-    Mutant("entry", "all held back", "if i % 140]",
-           "if i < 0]", "without an error"),
-    Mutant("entry", "nothing held back", " if i % 140]", "]", "in both"),
-    Mutant("entry", "never moved", "for _ in range(3)]).to(device)", "for _ in range(3)])",
-           "to(device)"),
-    Mutant("entry", "the device forgotten", "seconds, device, every=50)", "seconds, every=50)",
-           "after `seconds`"),
-    Mutant("entry", "the device of its own", "seconds, device, every=50)",
-           'seconds, device="cpu", every=50)', "after `seconds`"),
-    Mutant("entry", "the optimizer first", """for _ in range(3)]).to(device)
-    optimizer = AdamW(model.parameters(), lr=5e-3, decay=0.0)
-""", """for _ in range(3)])
-    optimizer = AdamW(model.parameters(), lr=5e-3, decay=0.0)
-    model.to(device)
-""", "stay on the CPU"),
-    Mutant("entry", "twice the seconds", "evaluate, seconds, device",
-           "evaluate, 2 * seconds, device", "as they are"),
-    Mutant("entry", "the same windows", "    def next_batch():\n        rows = torch.randint("
-           "len(inputs), (4,), generator=source)\n",
-           "    rows = torch.randint(len(inputs), (4,), generator=source)\n\n    "
-           "def next_batch():\n", "other windows"),
-    Mutant("entry", "tokens of other stories", "return mean_loss(model, *kept)",
-           "return mean_loss(model, *pack([torch.arange(2000)], end, 256))",
-           "only what it is given"),
-    # write
-    Mutant("write", "multiplied", "logits / temperature", "logits * temperature",
-           "divided by the temperature"),
-    Mutant("write", "no temperature", "(logits / temperature)", "logits", "not used"),
-    Mutant("write", "the likeliest", "torch.multinomial(p.cpu(), 1, generator=generator)",
-           "p.argmax()[None]", "Draw from the distribution"),
-    Mutant("write", "without the generator", ", generator=generator)", ")",
-           "Nothing was drawn with"),
-    Mutant("write", "the text again", "(new if cached else text)", "text", "read once"),
-    Mutant("write", "the newest alone", "(new if cached else text)", "new", "says"),
-    Mutant("write", "the first place", "caches)[0, -1]", "caches)[0, 0]", "last token"),
-    Mutant("write", "always cached", "if cached else None", "if True else None",
-           "without caches"),
-    Mutant("write", "never cached", "if cached else None", "if False else None", "says"),
-    Mutant("write", "with gradients", "with torch.no_grad():", "if True:", "no_grad"),
-    Mutant("write", "new tokens alone", "    return text", "    return text[len(prompt) :]",
-           "the prompt, and every"),
-    Mutant("write", "the last of the prompt", "text = new = prompt",
-           "text, new = prompt, prompt[-1:]", "reads the whole prompt"),
-    Mutant("write", "new caches each time", "            logits = model(",
-           "            caches = [Cache() for _ in model.blocks] if cached else None\n"
-           "            logits = model(", "caches are made once"),
-    Mutant("write", "one cache for all", "[Cache() for _ in model.blocks]",
-           "[Cache()] * len(model.blocks)", "L times"),
-    Mutant("write", "drawn on the device", "p.cpu()", "p", "lives on the CPU"),
-    Mutant("write", "not moved back", "generator=generator).to(text.device)",
-           "generator=generator)", "draws back"),
-]  # fmt: skip
+== GroupedAttention
+H heads of keys | self.key = nn.Linear(D, G * self.K => self.key = nn.Linear(D, D | G heads of width
+a bias | self.query = nn.Linear(D, D, bias=False) => self.query = nn.Linear(D, D) | bias=False
+repeated as a whole | Neighbouring heads share
+-        k = k.repeat_interleave(self.H // self.G, 1)  # (B, H, S, K)
+-        v = v.repeat_interleave(self.H // self.G, 1)
++        k = k.repeat(1, self.H // self.G, 1, 1)
++        v = v.repeat(1, self.H // self.G, 1, 1)
+not normalized | are normalized
+-        q = rotate(F.rms_norm(q, (self.K,)), start)
+-        k = rotate(F.rms_norm(k, (self.K,)), start)
++        q = rotate(q, start)
++        k = rotate(k, start)
+keys not normalized | (F.rms_norm(k, (self.K,)), start) => (k, start) | keys are normalized, too
+keys not turned | k = rotate(F.rms_norm(k, (self.K,)), start) => k = F.rms_norm(k, (self.K,)) \
+    | keys are turned
+numbers dealt out | y.unflatten(-1, (-1, self.K)).transpose(1, 2) \
+    => y.view(len(x), -1, x.shape[1], self.K) | deals the numbers
+only the new are kept | not the new ones alone
+-            cache.keys, cache.values = k, v
++            cache.keys, cache.values = k[:, :, start:], v[:, :, start:]
+no positions | turned by
+-        q = rotate(F.rms_norm(q, (self.K,)), start)
+-        k = rotate(F.rms_norm(k, (self.K,)), start)
++        q = F.rms_norm(q, (self.K,))
++        k = F.rms_norm(k, (self.K,))
+values turned | Values are not turned
+         v = v.repeat_interleave(self.H // self.G, 1)
++        v = rotate(v)
+sees all | .tril(S - T) => | Nobody sees the future
+mask unused | if mask is None: => if True: | handed over
+a causal mask beside it | no causal one beside
+             mask = torch.ones(T, S, dtype=torch.bool, device=x.device).tril(S - T)
++        mask = mask.tril(k.shape[2] - q.shape[2])
+a mask on the CPU | , device=x.device) => ) | where x is
+begins at 0 again | behind those of the cache
+-        q = rotate(F.rms_norm(q, (self.K,)), start)
+-        k = rotate(F.rms_norm(k, (self.K,)), start)
++        q = rotate(F.rms_norm(q, (self.K,)))
++        k = rotate(F.rms_norm(k, (self.K,)))
+mask at the top left | .tril(S - T) => .tril() | tril(S - T)
+shared heads kept | shape
++            times = self.H // self.G
+             cache.keys, cache.values = k, v
++            cache.keys = k.repeat_interleave(times, 1)[:, :: times]
++            cache.keys = torch.cat([cache.keys, cache.keys], 1)[:, : self.H]
+old ones last | torch.cat([cache.keys, k], 2) => torch.cat([k, cache.keys], 2) | Project, split
+nothing is kept | cache.keys, cache.values = k, v => | must see the old ones
+heads mixed up | heads.transpose(1, 2).flatten(2) => heads.reshape(x.shape) | exchange H and T
+no last map | self.output(heads.transpose(1, 2).flatten(2)) => heads.transpose(1, 2).flatten(2) \
+    | mixes the heads
 
-REWRITES = [
-    Rewrite(
-        "by_hand",
-        "part by part",
-        '''def by_hand():
+== ParallelBlock
+width of plain heads | M = hidden_width(D, H, G) => M = hidden_width(D, H, H) | of task 1
+a bias | self.down = nn.Linear(M, D, bias=False) => self.down = nn.Linear(M, D) | bias=False
+one after the other | Parallel
+-        hidden = F.silu(self.gate(y)) * self.up(y)
+-        return x + self.attention(y, mask, cache) + self.down(hidden)
++        x = x + self.attention(y, mask, cache)
++        y = self.norm(x)
++        return x + self.down(F.silu(self.gate(y)) * self.up(y))
+GELU | F.silu => F.gelu | through SiLU
+sigmoid | F.silu(self => torch.sigmoid(self | times the sigmoid
+up through SiLU | F.silu(self.gate(y)) * self.up(y) => self.gate(y) * F.silu(self.up(y)) \
+    | acts on the gate
+no gate | F.silu(self.gate(y)) * self.up(y) => F.silu(self.gate(y)) | multiply the two
+no residual | return x + self => return self | added to x
+attention reads x | self.attention(y, => self.attention(x, | Attention reads the normalized
+layer reads x | .gate(y)) * self.up(y) => .gate(x)) * self.up(x) | reads the normalized vectors
+no mask | (y, mask, cache) => (y, None, cache) | handed on
+no cache | (y, mask, cache) => (y, mask) | cache is handed on
+rounded to the nearest | M = hidden_width(D, H, G) \
+    => M = round((10 * D - 2 * G * (D // H)) / 24) * 8 | hidden_width(D, H, G)
+
+== pack
+no beginning | (1, 1), value => (0, 1), value | first token is predicted
+no end | (1, 1), value => (1, 0), value | over is predicted
+padding counts | torch.full((T,), -100) => torch.full((T,), end) | predicts nothing
+padding is 0 | torch.full((T,), end) => torch.zeros(T, dtype=torch.long) | end as inputs
+inputs as targets | text[1:].split(T) => text[:-1].split(T) | after it
+one story a window | if len(x) > room: => if True: | share a window
+a full window never fits | len(x) > room => len(x) >= room | still fits
+only the first piece | is not lost
+             room -= len(x)
++            break
+room too small | room = T => room = T - 1 | For each story
+first fit | stays as it is
+-            if len(x) > room:
++            room = room or []
++            n = next((n for n, left in enumerate(room) if left >= len(x)), len(room))
++            if n == len(room):
+                 inputs.append(torch.full((T,), end))
+                 targets.append(torch.full((T,), -100))
+-                room = T
+-            first = T - room
+-            inputs[-1][first : first + len(x)] = x
+-            targets[-1][first : first + len(x)] = y
+-            room -= len(x)
++                room.append(T)
++            first = T - room[n]
++            inputs[n][first : first + len(x)] = x
++            targets[n][first : first + len(x)] = y
++            room[n] -= len(x)
+one endless text | begins a new window
+-    for story in stories:
++    gap = torch.tensor([end])
++    row = torch.cat([torch.cat([gap, story]) for story in stories])
++    for story in [row[1:]]:
+targets cut by themselves | , torch.stack(targets) => , torch.stack(targets)[:-1] | have one shape
+targets alone | .stack(inputs), torch.stack(targets) => .stack(targets) | return inputs, targets
+
+== AdamW
+L2 | gradients stay
+                     continue
++                p.grad = p.grad + self.decay * p
+L2 on a copy | decoupled
+-                m.mul_(beta1).add_(p.grad, alpha=1 - beta1)
+-                v.mul_(beta2).addcmul_(p.grad, p.grad, value=1 - beta2)
++                g = p.grad + self.decay * p
++                m.mul_(beta1).add_(g, alpha=1 - beta1)
++                v.mul_(beta2).addcmul_(g, g, value=1 - beta2)
++                p.div_(1 - self.lr * self.decay)
+no decay | p.mul_(1 - self.lr * self.decay) => | decay is missing
+decay without the rate | 1 - self.lr * self.decay => 1 - self.decay | multiplied by the rate
+m uncorrected | m / (1 - beta1**self.steps) => m | correction of m
+v uncorrected | v / (1 - beta2**self.steps) => v | correction of v
+always step 1 | self.steps += 1 => self.steps = 1 | counts the steps
+betas changed | beta1, beta2 = self => beta2, beta1 = self | beta1 belongs to m
+eps under the root | (square.sqrt() + self.eps) => (square + self.eps).sqrt() | outside of the root
+no root | square.sqrt() => square | the root of v
+sums | add_(p.grad, alpha=1 - beta1) => add_(p.grad) | m is a mean
+uphill | p.sub_( => p.add_( | subtracted
+without no_grad | with torch.no_grad(): => if True: | no_grad
+stops at None | continue => break | go on with the next
+rate of the start | one line for each equation
+-                p.sub_(self.lr * mean / (square.sqrt() + self.eps))
++                self.first = getattr(self, 'first', self.lr)
++                p.sub_(self.first * mean / (square.sqrt() + self.eps))
+no count | self.steps += 1 => pass | 0 / 0
+counts parameters | not the parameters
+-        self.steps += 1
+         beta1, beta2 = self.betas
+         with torch.no_grad():
+             for p, m, v in zip(self.parameters, self.m, self.v):
++                self.steps += 1
+new averages | goes on with
+-                m.mul_(beta1).add_(p.grad, alpha=1 - beta1)
+-                v.mul_(beta2).addcmul_(p.grad, p.grad, value=1 - beta2)
++                m = beta1 * m + (1 - beta1) * p.grad
++                v = beta2 * v + (1 - beta2) * p.grad**2
+a new m | .mul_(beta1).add_(p.grad, alpha=1 - beta1) => = beta1 * m + (1 - beta1) * p.grad | stays 0
+a new v | v.mul_(beta2).addcmul_(p.grad, p.grad, value=1 - beta2) \
+    => v = beta2 * v + (1 - beta2) * p.grad**2 | stays 0
+m corrected in place | mean = m / (1 => mean = m.div_(1 | this step alone
+the mean of g | ).addcmul_(p.grad, p.grad, value=1 => ).add_(p.grad, alpha=1 | v is the mean of g**2
+a new parameter | p.sub_(self.lr * mean / (square.sqrt() + self.eps)) \
+    => p = p - self.lr * mean / (square.sqrt() + self.eps) | one line for each
+new parameters alone | has not moved
+-                p.mul_(1 - self.lr * self.decay)
+-                p.sub_(self.lr * mean / (square.sqrt() + self.eps))
++                p = p * (1 - self.lr * self.decay) - self.lr * mean / (square.sqrt() + self.eps)
+
+== Repaired
+still a copy | self.output.weight = self.embedding.weight \
+    => self.output.weight = nn.Parameter(self.embedding.weight.detach().clone()) | two Parameters
+still one ahead | triu(1) => triu(2) | only later tokens do
+not itself | triu(1) => triu(0) | the diagonal stays
+still by the length | = q @ k.mT / k.shape[-1] ** 0. => = q @ k.mT / k.shape[-2] ** 0. | text around
+no scale | = q @ k.mT / k.shape[-1] ** 0.5 => = q @ k.mT | change nothing but the faults
+still clipped after | has not the norm
++        optimizer.step()
+         nn.utils.clip_grad_norm_(self.parameters(), clip)
+-        optimizer.step()
+clipped to 1 | self.parameters(), clip) => self.parameters(), 1.0) | has not the norm
+targets not shifted | tokens[:, 1:].flatten() => tokens[:, :-1].flatten() | one place later
+dropout while it writes | self.eval() => | asked twice
+no dropout at all | Nothing is dropped in training
+-        x = x + self.dropout(self.mix((weights @ v).transpose(1, 2).flatten(2)))
+-        x = x + self.dropout(self.down(F.gelu(self.up(self.norms[1](x)))))
++        x = x + self.mix((weights @ v).transpose(1, 2).flatten(2))
++        x = x + self.down(F.gelu(self.up(self.norms[1](x))))
+one dropout less | self.dropout(self.mix((weights @ v).transpose(1, 2).flatten(2))) \
+    => self.mix((weights @ v).transpose(1, 2).flatten(2)) | Both self.dropout
+never back to training | self.train() => | Nothing is dropped in training
+all of the forward pass | still in: 2
+-        later = torch.ones(t, t, dtype=torch.bool, device=tokens.device).triu(1)
++        later = torch.ones(t, t, dtype=torch.bool, device=tokens.device).triu(2)
++        scores = q @ k.mT / k.shape[-2] ** 0.5
+gradients of writing | keep that line
+-    @torch.no_grad()
+-    def write(self, prompt, length, generator):  # prompt (P,) -> (P + length,)
++    def write(self, prompt, length, generator):
+         self.eval()
+-        return super().write(prompt, length, generator)
++        for _ in range(length):
++            p = self(prompt[None, -self.T :])[0, -1].softmax(-1)
++            prompt = torch.cat([prompt, torch.multinomial(p, 1, generator=generator)])
++        return prompt
+old gradients | optimizer.zero_grad() => | earlier step
+
+== train
+never stops | while progress < 1: => while True: | does not stop
+its own clock | neither time.monotonic()
++    clock = time.monotonic
+     began, highest = clock(), optimizer.lr
+constant rate | highest * factor(progress) => highest | never changes
+the factor alone | highest * factor(progress) => factor(progress) | factor multiplies
+compounded | highest * factor(progress) => optimizer.lr * factor(progress) | one on the highest
+rate after the step | before the step
++        optimizer.step()
+         optimizer.lr = highest * factor(progress)
+-        optimizer.step()
+clipped after | clipped to the norm 1
+-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+         optimizer.lr = highest * factor(progress)
+         optimizer.step()
++        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+one batch always | range(accumulate) => range(1) | draws `accumulate`
+one look at the clock | look again
+-            progress = (clock() - began) / seconds
+the last step twice | one evaluation is enough
+-        if step % every == 0 or progress >= 1:
++        if step % every == 0:
+             kept_loss = evaluate(model)
+             history.append((step, loss, kept_loss))
+             if kept_loss < best:
+                 best = kept_loss
+                 weights = {name: w.detach().clone() for name, w in model.state_dict().items()}
+             progress = (clock() - began) / seconds
++    kept_loss = evaluate(model)
++    history.append((step, loss, kept_loss))
++    if kept_loss < best:
++        weights = {name: w.detach().clone() for name, w in model.state_dict().items()}
+not after the last | or progress >= 1 => | last step
+after every step | if step % every == 0 or progress >= 1 => if True | stops when
+the last weights | model.load_state_dict(weights) => pass | last weights, not the best
+no copies | {name: w.detach().clone() for name, w in model.state_dict().items()} \
+    => model.state_dict() | the weights themselves
+device forgotten | (model, batches, device) => (model, batches, "cpu") | handed over
+steps from 0 | history.append((step, => history.append((step - 1, | history has the steps
+no history | return history => return None | None is what
+
+== entry
+never trained | train(model, optimizer, next_batch, evaluate, seconds, device, every=50) \
+    => [(1, 0.0, 0.0)] | learned from the stories
+model alone | return model, train( => return train( | return model
+a vocabulary of its own | GPT(V, 128 => GPT(2048, 128 | vocabulary is
+a minute of its own | evaluate, seconds, device => evaluate, 60, device | it comes to an end
+no training batches | torch.randint(len(inputs) => torch.randint(0 | without an error
+rate of 0 | lr=5e-3 => lr=0.0 | learned
+no history | return model, train( => return model, (lambda *_, **__: 0)( | a history
+nothing held back | if i % 140] => ] | in both
+never moved | for _ in range(3)]).to(device) => for _ in range(3)]) | to(device)
+the device forgotten | seconds, device, every=50) => seconds, every=50) | after `seconds`
+the device of its own | seconds, device, every= => seconds, device="cpu", every= | after `seconds`
+the optimizer first | stay on the CPU
+-    model = GPT(V, 128, [ParallelBlock(128, 4, 2) for _ in range(3)]).to(device)
++    model = GPT(V, 128, [ParallelBlock(128, 4, 2) for _ in range(3)])
+     optimizer = AdamW(model.parameters(), lr=5e-3, decay=0.0)
++    model.to(device)
+twice the seconds | evaluate, seconds, device => evaluate, 2 * seconds, device | as they are
+the same windows | other windows
++    rows = torch.randint(len(inputs), (4,), generator=source)
++
+     def next_batch():
+-        rows = torch.randint(len(inputs), (4,), generator=source)
+tokens of other stories | , *kept => , *pack([torch.arange(2000)], end, 256) | only what it is given
+
+== write
+multiplied | logits / temperature => logits * temperature | divided by the temperature
+no temperature | (logits / temperature) => logits | not used
+the likeliest | torch.multinomial(p.cpu(), 1, generator=generator) => p.argmax()[None] \
+    | Draw from the distribution
+without the generator | , generator=generator) => ) | Nothing was drawn with
+the text again | (new if cached else text) => text | read once
+the newest alone | (new if cached else text) => new | says
+the first place | caches)[0, -1] => caches)[0, 0] | last token
+always cached | if cached else None => if True else None | without caches
+never cached | if cached else None => if False else None | says
+with gradients | with torch.no_grad(): => if True: | no_grad
+new tokens alone | return text => return text[len(prompt) :] | the prompt, and every
+the last of the prompt | text = new = prompt => text, new = prompt, prompt[-1:] \
+    | reads the whole prompt
+new caches each time | caches are made once
+         for _ in range(length):
++            caches = [Cache() for _ in model.blocks] if cached else None
+one cache for all | [Cache() for _ in model.blocks] => [Cache()] * len(model.blocks) | L times
+drawn on the device | p.cpu() => p | lives on the CPU
+not moved back | generator=generator).to(text.device) => generator=generator) | draws back
+""")
+
+REWRITES = rewrites(r"""
+== by_hand | part by part
+def by_hand():
     V, L, D, H, G, T = check.numbers().values()
     K = D // H
     queries, shared, M = D * D, D * G * K, hidden_width(D, H, G)
     block = 2 * queries + 2 * shared + 3 * D * M + D
     names = ["one block", "the whole", "cache bytes", "FLOPs"]
     flops = L * (2 * (block - D) + 4 * T * D) + 2 * V * D
-    return dict(zip(names, [block, 3 * V * D + L * block + D, 4 * L * T * G * K, flops]))''',
-    ),
-    Rewrite(
-        "by_hand",
-        "floats and a tensor",
-        '''def by_hand():
+    return dict(zip(names, [block, 3 * V * D + L * block + D, 4 * L * T * G * K, flops]))
+
+== by_hand | floats and a tensor
+def by_hand():
     V, L, D, H, G, T = check.numbers().values()
     K = D / H
     M = (10 * D - 2 * G * K) / 3 // 8 * 8
@@ -425,12 +333,10 @@ REWRITES = [
         "one block": block + D, "the whole": L * (block + D) + D + 3 * V * D,
         "cache bytes": torch.tensor(4 * L * T * G * int(K)),
         "FLOPs": 2.0 * (L * block + V * D) + 4 * L * T * D,
-    }''',
-    ),
-    Rewrite(
-        "GroupedAttention",
-        "by einsum",
-        '''class GroupedAttention(nn.Module):
+    }
+
+== GroupedAttention | by einsum
+class GroupedAttention(nn.Module):
     def __init__(self, D, H, G):
         super().__init__()
         self.sizes, K = (H, G), D // H
@@ -457,12 +363,10 @@ REWRITES = [
         else:
             mask = mask[:, :, None]
         weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
-        return self.output(torch.einsum("bghts,bgsk->btghk", weights, v).reshape(B, T, D))''',
-    ),
-    Rewrite(
-        "GroupedAttention",
-        "with the attention and the rotation of lab 04",
-        '''def stable_softmax(x):
+        return self.output(torch.einsum("bghts,bgsk->btghk", weights, v).reshape(B, T, D))
+
+== GroupedAttention | with the attention and the rotation of lab 04
+def stable_softmax(x):
     e = (x - x.amax(-1, keepdim=True)).exp()
     return e / e.sum(-1, keepdim=True)
 
@@ -503,12 +407,10 @@ class GroupedAttention(nn.Module):
         if mask is None:
             T, S = q.shape[2], k.shape[2]
             mask = torch.ones(T, S, dtype=torch.bool, device=x.device).tril(S - T)
-        return self.output(masked_attention(q, k, v, mask)[0].transpose(1, 2).flatten(2))''',
-    ),
-    Rewrite(
-        "GroupedAttention",
-        "heads expanded",
-        '''class GroupedAttention(nn.Module):
+        return self.output(masked_attention(q, k, v, mask)[0].transpose(1, 2).flatten(2))
+
+== GroupedAttention | heads expanded
+class GroupedAttention(nn.Module):
     def __init__(self, D, H, G):
         super().__init__()
         self.K, self.share = D // H, H // G
@@ -532,12 +434,10 @@ class GroupedAttention(nn.Module):
         causal = torch.ones(k.size(2), k.size(2), dtype=torch.bool, device=x.device)
         causal = causal.tril()[old:]
         y = F.scaled_dot_product_attention(q, k, v, causal if mask is None else mask)
-        return self.output(y.movedim(1, 2).flatten(2))''',
-    ),
-    Rewrite(
-        "ParallelBlock",
-        "step by step",
-        '''class ParallelBlock(nn.Module):
+        return self.output(y.movedim(1, 2).flatten(2))
+
+== ParallelBlock | step by step
+class ParallelBlock(nn.Module):
     def __init__(self, D, H, G):
         super().__init__()
         self.attention = GroupedAttention(D, H, G)
@@ -550,12 +450,10 @@ class GroupedAttention(nn.Module):
         y = self.norm(x)
         gate = self.gate(y)
         layer = self.down(self.up(y) * gate * gate.sigmoid())
-        return self.attention(y, mask=mask, cache=cache) + layer + x''',
-    ),
-    Rewrite(
-        "ParallelBlock",
-        "widths from K",
-        '''class ParallelBlock(nn.Module):
+        return self.attention(y, mask=mask, cache=cache) + layer + x
+
+== ParallelBlock | widths from K
+class ParallelBlock(nn.Module):
     def __init__(self, D, H, G):
         super().__init__()
         K = D // H
@@ -568,12 +466,10 @@ class GroupedAttention(nn.Module):
     def forward(self, x, mask=None, cache=None):
         y = self.norm(x)
         x = x + self.down(nn.functional.silu(self.gate(y)) * self.up(y))
-        return x + self.attention(y, mask, cache)''',
-    ),
-    Rewrite(
-        "pack",
-        "lists",
-        '''def pack(stories, end, T):
+        return x + self.attention(y, mask, cache)
+
+== pack | lists
+def pack(stories, end, T):
     rows = []
     for story in stories:
         text = [end, *story.tolist(), end]
@@ -584,12 +480,10 @@ class GroupedAttention(nn.Module):
                 rows.append([])
             rows[-1] += piece
     both = torch.tensor([row + [(end, -100)] * (T - len(row)) for row in rows])
-    return both[..., 0], both[..., 1]''',
-    ),
-    Rewrite(
-        "pack",
-        "pieces first",
-        '''def pack(stories, end, T):
+    return both[..., 0], both[..., 1]
+
+== pack | pieces first
+def pack(stories, end, T):
     pieces, gap = [], torch.tensor([end])
     for story in stories:
         text = torch.cat([gap, story, gap])
@@ -603,12 +497,10 @@ class GroupedAttention(nn.Module):
         here = slice(used[-1], used[-1] + len(x))
         filled[-1][0][here], filled[-1][1][here] = x, y
         used[-1] += len(x)
-    return tuple(torch.stack(part) for part in zip(*filled))''',
-    ),
-    Rewrite(
-        "AdamW",
-        "out of place",
-        '''class AdamW:
+    return tuple(torch.stack(part) for part in zip(*filled))
+
+== AdamW | out of place
+class AdamW:
     def __init__(self, parameters, lr, betas=(0.9, 0.95), eps=1e-8, decay=0.1):
         self.parameters = list(parameters)
         self.lr, self.betas, self.eps, self.decay = lr, betas, eps, decay
@@ -627,12 +519,10 @@ class GroupedAttention(nn.Module):
                 self.v[i] = b2 * self.v[i] + (1 - b2) * g**2
                 up = self.m[i] / (1 - b1**self.steps)
                 down = torch.sqrt(self.v[i] / (1 - b2**self.steps)) + self.eps
-                p -= self.lr * (self.decay * p + up / down)''',
-    ),
-    Rewrite(
-        "AdamW",
-        "lerp",
-        '''class AdamW:
+                p -= self.lr * (self.decay * p + up / down)
+
+== AdamW | lerp
+class AdamW:
     def __init__(self, parameters, lr, betas=(0.9, 0.95), eps=1e-8, decay=0.1):
         self.parameters = list(parameters)
         self.lr, self.betas, self.eps, self.decay = lr, betas, eps, decay
@@ -650,12 +540,10 @@ class GroupedAttention(nn.Module):
             v.lerp_(p.grad.square(), 1 - self.betas[1])
             with torch.no_grad():
                 p.mul_(1 - self.lr * self.decay)
-                p.addcdiv_(m / one, (v / two).sqrt().add_(self.eps), value=-self.lr)''',
-    ),
-    Rewrite(
-        "Repaired",
-        "by the kernel",
-        '''class Repaired(Broken):
+                p.addcdiv_(m / one, (v / two).sqrt().add_(self.eps), value=-self.lr)
+
+== Repaired | by the kernel
+class Repaired(Broken):
     def __init__(self, V, T, D, H, dropout=0.1):
         super().__init__(V, T, D, H, dropout)
         self.embedding.weight = self.output.weight
@@ -689,12 +577,10 @@ class GroupedAttention(nn.Module):
             p = torch.softmax(self(text[-self.T :][None])[0, -1], -1)
             text = torch.cat([text, torch.multinomial(p, 1, generator=generator)])
         self.train(was)
-        return text''',
-    ),
-    Rewrite(
-        "Repaired",
-        "a class of its own",
-        '''class Repaired(nn.Module):
+        return text
+
+== Repaired | a class of its own
+class Repaired(nn.Module):
     def __init__(self, V, T, D, H, dropout=0.1):
         super().__init__()
         self.T, self.H, self.K = T, H, D // H
@@ -734,12 +620,10 @@ class GroupedAttention(nn.Module):
         for _ in range(length):
             p = self(text[None, -self.T :])[0, -1].softmax(-1)
             text = torch.cat([text, torch.multinomial(p, 1, generator=generator)])
-        return text''',
-    ),
-    Rewrite(
-        "train",
-        "a long loop",
-        '''def train(
+        return text
+
+== train | a long loop
+def train(
     model, optimizer, next_batch, evaluate, seconds, device="cpu",
     accumulate=1, every=100, clock=time.monotonic,
 ):
@@ -763,12 +647,10 @@ class GroupedAttention(nn.Module):
                 kept = {k: v.clone() for k, v in model.state_dict().items()}
             passed = clock() - start
     model.load_state_dict(kept)
-    return history''',
-    ),
-    Rewrite(
-        "train",
-        "deep copies",
-        '''def train(
+    return history
+
+== train | deep copies
+def train(
     model, optimizer, next_batch, evaluate, seconds, device="cpu",
     accumulate=1, every=100, clock=time.monotonic,
 ):
@@ -794,12 +676,10 @@ class GroupedAttention(nn.Module):
         if best is None or now < best[0]:
             best = now, copy.deepcopy(model.state_dict())
     model.load_state_dict(best[1])
-    return results''',
-    ),
-    Rewrite(
-        "train",
-        "the last one after the loop",
-        '''def train(
+    return results
+
+== train | the last one after the loop
+def train(
     model, optimizer, next_batch, evaluate, seconds, device="cpu",
     accumulate=1, every=100, clock=time.monotonic,
 ):
@@ -824,12 +704,10 @@ class GroupedAttention(nn.Module):
     if step % every:
         note()
     model.load_state_dict(best)
-    return history''',
-    ),
-    Rewrite(
-        "entry",
-        "smaller",
-        '''def entry(stories, V, end, seconds, device):
+    return history
+
+== entry | smaller
+def entry(stories, V, end, seconds, device):
     held, rest = stories[-20:], stories[:-20]
     inputs, targets = pack(rest, end, 128)
     model = GPT(V, 64, [ParallelBlock(64, 2, 1) for _ in range(2)]).to(device)
@@ -841,12 +719,10 @@ class GroupedAttention(nn.Module):
 
     kept = pack(held, end, 128)
     history = train(model, optimizer, batch, lambda m: mean_loss(m, *kept), seconds, device, 2, 50)
-    return model, history''',
-    ),
-    Rewrite(
-        "entry",
-        "in order",
-        '''def entry(stories, V, end, seconds, device):
+    return model, history
+
+== entry | in order
+def entry(stories, V, end, seconds, device):
     inputs, targets = pack(stories[10:], end, 200)
     model = GPT(V, 96, [ParallelBlock(96, 3, 1) for _ in range(1)])
     model.to(device)
@@ -863,12 +739,10 @@ class GroupedAttention(nn.Module):
 
     optimizer = AdamW(model.parameters(), 5e-3)
     history = train(model, optimizer, following, evaluate, seconds, device=device)
-    return model, history''',
-    ),
-    Rewrite(
-        "write",
-        "a list",
-        '''@torch.no_grad()
+    return model, history
+
+== write | a list
+@torch.no_grad()
 def write(model, prompt, length, generator, temperature=1.0, cached=True):
     ids = prompt.tolist()
     caches = [Cache() for _ in range(len(model.blocks))]
@@ -882,12 +756,10 @@ def write(model, prompt, length, generator, temperature=1.0, cached=True):
             logits = model(torch.tensor([ids], device=prompt.device))
         p = torch.softmax(logits[0, -1] / temperature, 0).cpu()
         ids.append(int(torch.multinomial(p, 1, generator=generator)))
-    return torch.tensor(ids, device=prompt.device)''',
-    ),
-    Rewrite(
-        "write",
-        "prompt first",
-        '''def write(model, prompt, length, generator, temperature=1.0, cached=True):
+    return torch.tensor(ids, device=prompt.device)
+
+== write | prompt first
+def write(model, prompt, length, generator, temperature=1.0, cached=True):
     if length == 0:
         return prompt
     with torch.no_grad():
@@ -900,6 +772,5 @@ def write(model, prompt, length, generator, temperature=1.0, cached=True):
             text = torch.cat([text, token])
             if i < length - 1:
                 logits = model(token[None], None, caches) if cached else model(text[None])
-    return text''',
-    ),
-]  # fmt: skip
+    return text
+""")

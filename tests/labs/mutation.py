@@ -1,4 +1,4 @@
-"""Known wrong answers for the checks of a lab, and right ones that are written differently.
+r"""Known wrong answers for the checks of a lab, and right ones that are written differently.
 
 A wrong answer is a patch of the reference's source, so that it differs in one place. The cells of a
 source notebook run here without a kernel, in one namespace. What stands before a task runs once;
@@ -6,6 +6,26 @@ each answer to the task then gets a copy of that namespace. (A copy holds the sa
 these look names up in the original.)
 
     python -m tests.labs.mutation lab01      print what the checks say of all answers to this lab
+
+The answers to a lab are written as text, wrong ones below the name of their task:
+
+    == double
+    a square | x + x => x * x | add it to itself
+    the sign lost | return x + x => return abs(x) + abs(x) \
+        | a negative number
+    always positive | a negative number
+    -    return x + x
+    +    x = abs(x)
+    +    return x + x
+
+That is what is wrong; a part of the solution that occurs there once, and what stands instead; and
+a part of what the student reads. A line that ends in a backslash goes on in the next one. A patch
+of several lines stands below as in a diff: lines with - leave the solution, lines with + take their
+place, and lines with a blank are in both. A right answer is a whole solution below its name:
+
+    == double | by a product
+    def double(x):
+        return 2 * x
 """
 
 from __future__ import annotations
@@ -16,6 +36,7 @@ import dis
 import importlib
 import io
 import linecache
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
@@ -90,6 +111,54 @@ class Cell:
     task: str
     source: str
     number: int
+
+
+_MUTANT = re.compile(r"([^ +\-\n].*)\n((?:(?:[ +\-].*)?\n)*)")  # a line, and those of a diff
+
+
+def mutants(text: str) -> list[Mutant]:
+    """The wrong answers in a text; see above.
+
+    Raises:
+        ValueError: a line is of no such form.
+    """
+    found = []
+    for task, part in _sections(text):
+        part, place = re.sub(r" *\\\n *", " ", part).strip("\n") + "\n", 0
+        while place < len(part):
+            if (match := _MUTANT.match(part, place)) is None:
+                raise ValueError(f"{task}: '{part[place:].splitlines()[0]}' stands below no name.")
+            place = match.end()
+            found.append(_mutant(task, *match.groups()))
+    return found
+
+
+def _mutant(task: str, line: str, lines: str) -> Mutant:
+    name, _, rest = line.partition(" | ")
+    if not (lines := lines.strip("\n")):
+        change, _, says = rest.rpartition(" | ")
+        old, arrow, new = (side.strip() for side in change.partition("=>"))
+        if not (old and arrow and says):
+            raise ValueError(f"{task}: '{line}' is not of the form 'name | old => new | words'.")
+        return Mutant(task, name, old, new, says)
+    if not rest or " | " in rest:
+        raise ValueError(f"{task}: '{line}' is not of the form 'name | words'.")
+    sides = (
+        "\n".join(line[1:] for line in lines.split("\n") if line[:1] != other) for other in "+-"
+    )
+    return Mutant(task, name, *sides, rest)
+
+
+def rewrites(text: str) -> list[Rewrite]:
+    """The right answers in a text, each below a line ``== task | what is different``."""
+    heads = ((head.split(" | "), source) for head, source in _sections(text))
+    return [Rewrite(task, name, source.strip("\n")) for (task, name), source in heads]
+
+
+def _sections(text: str) -> list[tuple[str, str]]:
+    """What stands behind each ``==`` and below it."""
+    _, *parts = re.split(r"^== (.*)\n", text, flags=re.MULTILINE)
+    return list(zip(parts[::2], parts[1::2], strict=True))
 
 
 def solutions(path: Path) -> dict[str, str]:

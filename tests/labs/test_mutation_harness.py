@@ -1,6 +1,7 @@
 """The harness of the mutation tests, on a lab of two tasks."""
 
 import dataclasses
+import re
 import sys
 import types
 
@@ -17,7 +18,9 @@ from tests.labs.mutation import (
     judge_mutant,
     judge_rewrite,
     lacking,
+    mutants,
     patched,
+    rewrites,
     run_cells,
     solutions,
     table,
@@ -225,3 +228,59 @@ def test_too_few_answers(path):
         "four_times has 0 right answers, not 2",
         "double and by a product occurs 2 times",
     ]
+
+
+AS_TEXT = r"""
+== double
+a square | x + x => x * x | itself
+signs | return x + x => \
+    return x | y | twice
+nothing |   return x + x => | ends without return
+some lines | a negative number
+     def double(x):
+-    return x + x
++    x = abs(x)
++
++    return x + x
+
+== four_times
+no end | i += 1 => pass | comes to an end
+"""
+
+
+def test_wrong_answers_as_text():
+    assert mutants(AS_TEXT) == [
+        Mutant("double", "a square", "x + x", "x * x", "itself"),
+        Mutant("double", "signs", "return x + x", "return x | y", "twice"),
+        Mutant("double", "nothing", "return x + x", "", "ends without return"),
+        Mutant(
+            "double",
+            "some lines",
+            "    def double(x):\n    return x + x",
+            "    def double(x):\n    x = abs(x)\n\n    return x + x",
+            "a negative number",
+        ),
+        Mutant("four_times", "no end", "i += 1", "pass", "comes to an end"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name | old => new", "double: 'name | old => new' is not of the form"),
+        ("name | old | words", "'name | old | words' is not of the form"),
+        ("name | => new | words", "is not of the form"),
+        ("name | a => b | words\n-    a", "is not of the form 'name | words'"),
+        ("-    a\n+    b", "'-    a' stands below no name"),
+    ],
+)
+def test_wrong_answers_that_are_no_such_text(text, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        mutants(f"== double\n{text}\n")
+
+
+def test_right_answers_as_text():
+    text = (
+        "== double | by a product\ndef double(x):\n    return 2 * x\n\n== four_times | one\n\nx\n"
+    )
+    assert rewrites(text) == [RIGHT, Rewrite("four_times", "one", "x")]
