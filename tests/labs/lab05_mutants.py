@@ -67,7 +67,7 @@ shared heads kept | shape
              cache.keys, cache.values = k, v
 +            cache.keys = k.repeat_interleave(times, 1)[:, :: times]
 +            cache.keys = torch.cat([cache.keys, cache.keys], 1)[:, : self.H]
-old ones last | torch.cat([cache.keys, k], 2) => torch.cat([k, cache.keys], 2) | Project, split
+old ones last | torch.cat([cache.keys, k], 2) => torch.cat([k, cache.keys], 2) | behind the old ones
 nothing is kept | cache.keys, cache.values = k, v => | must see the old ones
 heads mixed up | heads.transpose(1, 2).flatten(2) => heads.reshape(x.shape) | exchange H and T
 no last map | self.output(heads.transpose(1, 2).flatten(2)) => heads.transpose(1, 2).flatten(2) \

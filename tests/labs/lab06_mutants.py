@@ -106,24 +106,15 @@ goes through all passes | no loop over earlier
 +    for _ in range(number):
 +        torch.randperm(len(texts), generator=of_pass)
 seed times a thousand, masks | (10**9 * seed + 2 * step + 1) => (seed * 1000 + step) | share a mask
-seed times a hundred, masks | (10**9 * seed + 2 * step + 1) => (seed * 100 + step) | share a mask
 seed times N, masks | (10**9 * seed + 2 * step + 1) => (seed * len(texts) + step) | share a mask
-seed times an odd small number, masks | of_step = torch.Generator().manual_seed(10**9 * seed + 2 * \
-    step + 1) => of_step = torch.Generator().manual_seed(seed * 12347 + 3 * step) | share a mask
-seed times step | (10**9 * seed + 2 * step + 1) => ((seed + 1) * (step + 1)) | share a mask
 nothing of seed 0 | (10**9 * seed + 2 * step + 1) => (seed * (step + 1)) | share a mask
 seed times a thousand, orders | 10**9 * seed + 2 * number => seed * 1000 + number | share an order
 seed times N, orders | (10**9 * seed + 2 * number) => (seed * len(texts) + number) | share an order
-seed times pass | (10**9 * seed + 2 * number) => ((seed + 1) * (number + 1)) | share an order
 orders of seed 0 | (10**9 * seed + 2 * number) => (seed * (number + 1)) | share an order
 beyond the 32 bits, masks | (10**9 * seed + 2 * step + 1) => (2**32 * seed + step) | 32 bits
-beyond the 32 bits, orders | (10**9 * seed + 2 * number) => (2**40 * seed + number) | 32 bits
 the hash of a text | each start of Python
 -    of_step = torch.Generator().manual_seed(10**9 * seed + 2 * step + 1)
 +    of_step = torch.Generator().manual_seed(hash((seed, 'mask', step)) % 2**63)
-an order by the hash of a text | each start of Python
--    of_pass = torch.Generator().manual_seed(10**9 * seed + 2 * number)
-+    of_pass = torch.Generator().manual_seed(hash(f'{seed} {number}') % 2**63)
 all batches up to it | calls hide once
 -    return hide(texts[order[place * B : (place + 1) * B]], of_step)
 +    out = None
@@ -131,32 +122,9 @@ all batches up to it | calls hide once
 +        of_step = torch.Generator().manual_seed(10**9 * seed + 2 * s + 1)
 +        out = hide(texts[order[place * B : (place + 1) * B]], of_step)
 +    return out
-pass and place, a thousand | Seed 0, step 5003 and seed 1, step 0
--    of_step = torch.Generator().manual_seed(10**9 * seed + 2 * step + 1)
-+    of_step = torch.Generator().manual_seed(seed * 1_000_003 + number * 1000 + place)
-pass and place, a hundred | Seed 0, step 50003 and seed 1, step 0
--    of_step = torch.Generator().manual_seed(10**9 * seed + 2 * step + 1)
-+    of_step = torch.Generator().manual_seed(seed * 1_000_003 + number * 100 + place)
-pass and place, ten thousand | that of another seed, or of another pass
--    of_step = torch.Generator().manual_seed(10**9 * seed + 2 * step + 1)
-+    of_step = torch.Generator().manual_seed(seed * 1_000_003 + number * 10_007 + place)
-pass and place, small odd numbers | share a mask
--    of_step = torch.Generator().manual_seed(10**9 * seed + 2 * step + 1)
-+    of_step = torch.Generator().manual_seed(seed * 1_000_003 + number * 97 + place * 31)
-pass and step | Seed 0, step 342003 and seed 1, step 0
--    of_step = torch.Generator().manual_seed(10**9 * seed + 2 * step + 1)
-+    of_step = torch.Generator().manual_seed(seed * 1_000_003 + 1000 * number + step)
 seed times a hundred thousand, masks | Seed 0, step 100003
 -    of_step = torch.Generator().manual_seed(10**9 * seed + 2 * step + 1)
 +    of_step = torch.Generator().manual_seed(seed * 100_003 + step)
-seed times nearly a million, masks | Seed 0, step 999983
--    of_step = torch.Generator().manual_seed(10**9 * seed + 2 * step + 1)
-+    of_step = torch.Generator().manual_seed(seed * 999_983 + step)
-either or, masks | (10**9 * seed + 2 * step + 1) => ((seed * 1_000_003) ^ step) | share a mask
-seed times a hundred thousand, orders | of_pass = torch.Generator().manual_seed(10**9 * seed + 2 * \
-    number) => of_pass = torch.Generator().manual_seed(seed * 100_003 + number) | share an order
-seed times half a million, orders | of_pass = torch.Generator().manual_seed(10**9 * seed + 2 * \
-    number) => of_pass = torch.Generator().manual_seed(seed * 500_009 + number) | share an order
 one order, rolled | only rolled comes again
 -    of_pass = torch.Generator().manual_seed(10**9 * seed + 2 * number)
 +    of_pass = torch.Generator().manual_seed(10**9 * seed)

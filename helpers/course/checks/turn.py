@@ -14,7 +14,8 @@
 
 The function is what the notebook prints as a solution, word for word. A slip is a patch of it, with
 the hint below for an answer that gives the same. Where one hint is enough for several patches, they
-stand above each other. A line without ``=>`` takes the place of the whole body; the function's own
+stand above each other; a slip of several places, ``old => new ;; old => new``, is patched one by
+one. A line without ``=>`` takes the place of the whole body; the function's own
 name then means the right one: ``return 2 * square(x)``. A backslash continues a long line.
 """
 
@@ -23,6 +24,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
@@ -89,7 +91,7 @@ def turn(
 
 
 class Slips:
-    """The wrong versions of a function, each with its hint; made once they are asked for.
+    """The wrong versions of a function or class, each with its hint; made once they are asked for.
 
     Args:
         reference: the right version.
@@ -128,18 +130,25 @@ class Slips:
     def _version(self, line: str) -> Callable[..., Any]:
         name = self.reference.__name__
         head, body = head_and_body(source_of(self.reference))
-        old, arrow, new = (part.strip() for part in line.partition("=>"))
-        if not arrow:
-            body = f"    {old}\n"
-        elif (times := body.count(old)) != 1:
-            raise ValueError(f"{name}: '{old}' occurs {times} times in its body, not once.")
+        if whole := "=>" not in line:
+            body = f"    {line}\n"
+        for patch in [] if whole else line.split(";;"):
+            old, _, new = (part.strip() for part in patch.partition("=>"))
+            if (times := body.count(old)) != 1:
+                raise ValueError(f"{name}: '{old}' occurs {times} times in its body, not once.")
+            body = body.replace(old, new)
         # It is an answer like a student's: none of the course's own functions.
-        scope = {**self.reference.__globals__, "__name__": "slip"}
-        exec(head + (body.replace(old, new) if arrow else body), scope)
+        scope = {**_scope(self.reference), "__name__": "slip"}
+        exec(head + body, scope)
         version = scope[name]
-        if not arrow:
+        if whole:
             scope[name] = self.reference
         return version
+
+
+def _scope(made: Any) -> dict[str, Any]:
+    """The names that a function, or the methods of a class, may use."""
+    return getattr(made, "__globals__", None) or vars(sys.modules[made.__module__])
 
 
 def source_of(function: Callable[..., Any]) -> str:

@@ -1,6 +1,7 @@
 """What the checks of lab 05 hold answers against: it agrees with torch and with the course."""
 
 import ast
+import inspect
 import math
 import re
 
@@ -9,8 +10,8 @@ import torch
 from torch import nn
 
 from helpers.course.checks import lab05
-from helpers.course.checks.lab05 import common, model, paper, training, windows
-from helpers.course.checks.lab05.repair import _sees_the_future
+from helpers.course.checks.lab05 import common, model, paper, solutions
+from helpers.course.checks.lab05.repair import BY_LENGTH
 from helpers.course.checks.trial import Trial
 from helpers.course.environment import find_root
 from helpers.models.attention import MultiHeadAttention
@@ -18,7 +19,13 @@ from helpers.models.blocks import GatedFeedForward, RMSNorm
 from helpers.models.gpt import GPT as CourseGPT
 from helpers.models.gpt import GPTConfig
 from helpers.models.positions import RotaryPositions
-from staff.authoring.cells import read_notebook
+from staff.authoring.cells import (
+    HIDDEN,
+    SOLUTION,
+    read_notebook,
+    without_markers,
+    without_regions,
+)
 from staff.authoring.labs import lab_sources
 from tests.labs.mutation import run_cells
 
@@ -73,7 +80,7 @@ def test_a_prediction_is_asked_for(capsys):
 
 
 @pytest.mark.parametrize("variant", [0, 1, 123_456])
-def test_the_numbers_on_paper_are_those_of_a_model(variant, notebook):
+def test_the_numbers_on_paper_are_those_of_a_model(variant):
     lab05.use_variant(variant)
     try:
         V, L, D, H, G, T = lab05.numbers().values()
@@ -85,7 +92,7 @@ def test_the_numbers_on_paper_are_those_of_a_model(variant, notebook):
     assert said["the whole"] == sum(p.numel() for p in made.parameters())
     block = made.blocks[0]
     assert said["one block"] == sum(p.numel() for p in block.parameters())
-    assert notebook["hidden_width"](D, H, G) == paper.gate_width(D, H, G) == block.gate.out_features
+    assert solutions.hidden_width(D, H, G) == block.gate.out_features
     matrices = sum(p.numel() for p in block.parameters() if p.dim() == 2)
     assert 12 * D * D - 24 * D < matrices <= 12 * D * D
     assert H % G == 0
@@ -97,30 +104,33 @@ def test_the_numbers_on_paper_are_those_of_a_model(variant, notebook):
     few(torch.zeros(1, 7, dtype=torch.long), None, cache)
     numbers = sum(part.numel() for c in cache for part in (c.keys, c.values))
     sizes = {"V": 50, "L": 2, "D": 64, "H": 8, "G": 2, "T": 7}
-    assert paper._answers(sizes)["cache bytes"] == 2 * numbers
+    assert paper._answers(**sizes)["cache bytes"] == 2 * numbers
 
 
-def test_what_the_notebook_hands_out_is_what_the_checks_use(notebook):
-    mine = notebook["GPT"](11, 24, [model._Block(24, 6, 2) for _ in range(2)]).double()
-    ours = gpt()
-    mine.load_state_dict(ours.state_dict())
-    tokens = torch.randint(11, (2, 9), generator=generator())
-    torch.testing.assert_close(mine(tokens), ours(tokens))
-    x = randomly(2, 3, 5, 8)
-    torch.testing.assert_close(notebook["rotate"](x, 3), model.rotate(x, 3))
-    shares = [i / 40 for i in range(41)]
-    assert [*map(notebook["factor"], shares)] == [*map(training.factor, shares)]
-    pair = windows.pack_windows([tokens[0], tokens[1]], 10, 6)
-    costs = notebook["mean_loss"](ours, *pair)
-    logits = ours(pair[0]).flatten(0, 1)
-    assert costs == pytest.approx(nn.functional.cross_entropy(logits, pair[1].flatten()).item())
-    first, second = (m.state_dict() for m in (notebook["GPT"](5, 8, []), model.GPT(5, 8, [])))
-    assert first.keys() == second.keys()
+def definitions(source):
+    """The functions and classes of a source by name, as trees, which leave comments out."""
+    found = ast.parse(without_markers(without_regions(source, HIDDEN), SOLUTION)).body
+    return {node.name: ast.dump(node) for node in found if hasattr(node, "name")}
+
+
+def test_the_solutions_are_those_of_the_notebook_and_what_it_hands_out():
+    cells = [cell.source for cell in read_notebook(SOURCE).cells if cell.cell_type == "code"]
+    theirs = {name: node for cell in cells for name, node in definitions(cell).items()}
+    ours = definitions(inspect.getsource(solutions))
+    assert ours == {name: theirs[name] for name in ours}
+    assert {name for name in TASKS if name != "by_hand"} <= ours.keys()
+    assert all(TASKS[name].fallback is getattr(solutions, name) for name in [*TASKS][1:])
+
+
+def test_the_mean_loss_is_the_cross_entropy():
+    made, pair = gpt(), solutions.pack([torch.arange(9), torch.arange(4)], 10, 6)
+    wanted = nn.functional.cross_entropy(made(pair[0]).flatten(0, 1), pair[1].flatten())
+    assert solutions.mean_loss(made, *pair) == pytest.approx(wanted.item())
 
 
 def test_the_attention_is_the_courses():
     D, H, G, T = 24, 6, 2, 7
-    mine = model._Attention(D, H, G).double()
+    mine = solutions.GroupedAttention(D, H, G).double()
     norm = lambda K: RMSNorm(K, eps=torch.finfo(torch.float64).eps)  # noqa: E731
     theirs = MultiHeadAttention(
         D, H, n_kv_heads=G, positions=RotaryPositions(D // H), qk_norm=norm
@@ -159,7 +169,7 @@ def test_with_its_mask_a_story_is_read_as_if_it_stood_alone(notebook):
 def test_packing_keeps_every_target_once():
     draw = generator(3)
     stories = [torch.randint(50, (int(n),), generator=draw) for n in torch.arange(1, 40)]
-    inputs, targets = windows.pack_windows(stories, 50, 16)
+    inputs, targets = solutions.pack(stories, 50, 16)
     real = targets != common.IGNORED
     wanted = torch.cat([torch.cat([s, torch.tensor([50])]) for s in stories])
     assert targets[real].tolist() == wanted.tolist()
@@ -183,16 +193,14 @@ def test_the_default_optimizer_is_torchs():
     torch.testing.assert_close(*pair)
 
 
-def test_accumulated_gradients_are_those_of_one_batch(notebook):
-    made, draw, gradients = gpt(1), generator(5), notebook["gradients"]
+def test_accumulated_gradients_are_those_of_one_batch():
+    made, draw, gradients = gpt(1), generator(5), solutions.gradients
     x, y = (torch.randint(11, (6, 8), generator=draw) for _ in range(2))
     y[3:, 2:] = common.IGNORED
     whole = gradients(made, [(x, y)], "cpu")
     right = [p.grad.clone() for p in made.parameters()]
     parts = gradients(made, [(x[:1], y[:1]), (x[1:4], y[1:4]), (x[4:], y[4:])], "cpu")
     assert parts == pytest.approx(whole)
-    torch.testing.assert_close([p.grad for p in made.parameters()], right)
-    assert training.course_gradients(made, [(x, y)], "cpu") == pytest.approx(whole)
     torch.testing.assert_close([p.grad for p in made.parameters()], right)
 
 
@@ -208,35 +216,33 @@ def test_a_batch_on_another_device_must_be_moved():
     assert nn.functional.embedding(moved, weights).shape == (1, 2, 3)
 
 
-def test_the_broken_gpt_has_five_faults(notebook):
-    """Each of them alone is found, and the repaired one is right."""
-    repaired = TASKS["Repaired"].fallback
-    broken = notebook["Broken"](11, 9, 12, 3)
+def test_the_broken_gpt_has_its_faults():
+    broken, mine = solutions.Broken(11, 9, 12, 3), solutions.Repaired(11, 9, 12, 3).eval()
+    tokens = torch.randint(11, (2, 8), generator=generator())
     assert broken.output.weight is not broken.embedding.weight
-    mine, tokens = repaired(11, 9, 12, 3).eval(), torch.randint(11, (2, 8), generator=generator())
+    assert mine.output.weight is mine.embedding.weight
     broken.load_state_dict(mine.state_dict())
-    seen = notebook["sees_the_future"]
-    assert _sees_the_future(broken.eval(), tokens, 11)
-    assert seen(broken.eval(), tokens, 11)
-    assert not seen(mine, tokens, 11)
+    assert solutions.sees_the_future(broken.eval(), tokens, 11)
+    assert not solutions.sees_the_future(mine, tokens, 11)
     # A place that sees one token ahead at 3 tokens a head's width 4: both faults are in forward.
+    (_, (both, _)) = BY_LENGTH
+    wrong = both(11, 9, 12, 3).eval()
+    wrong.load_state_dict(mine.state_dict())
     with torch.no_grad():
-        found = mine(tokens, ahead=1, by_length=True)
-    torch.testing.assert_close(broken(tokens), found)
+        torch.testing.assert_close(broken(tokens), wrong(tokens))
 
 
-def test_the_leak_test_leaves_the_mode_and_is_undisturbed_by_dropout(notebook):
-    made, tokens = TASKS["Repaired"].fallback(11, 9, 12, 3, 0.5), torch.tensor([[1, 2, 3, 4]])
-    for seen in (notebook["sees_the_future"], _sees_the_future):
-        for mode in (True, False):
-            assert not seen(made.train(mode), tokens, 11)
-            assert made.training == mode
+def test_the_leak_test_leaves_the_mode_and_is_undisturbed_by_dropout():
+    made, tokens = solutions.Repaired(11, 9, 12, 3, 0.5), torch.tensor([[1, 2, 3, 4]])
+    for mode in (True, False):
+        assert not solutions.sees_the_future(made.train(mode), tokens, 11)
+        assert made.training == mode
 
 
 def test_a_gpt_of_the_course_passes_the_leak_test():
     made = CourseGPT(GPTConfig.modern(11, n_layers=1, n_heads=2, d_model=16, max_length=9))
     tokens = torch.randint(11, (2, 8), generator=generator())
-    assert not _sees_the_future(made, tokens, 11)
+    assert not solutions.sees_the_future(made, tokens, 11)
 
 
 def test_the_leaderboard_scores_and_complains(capsys, monkeypatch):

@@ -177,25 +177,6 @@ def test_the_leaderboard_waits_for_ones_own_parts(capsys):
     assert "100.0000 % F1" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("multiples", [(1009, 6, 3), (50, 7, 1), (2**31, 2**30, 5), (977, 0, 1)])
-def test_batches_with_the_same_number_are_found(multiples):
-    length = 5
-    by_seed, by_pass, by_place = multiples
-
-    def number(seed, step):
-        turn, place = divmod(step, length)
-        return (seed * by_seed + turn * by_pass + place * by_place) % 2**32
-
-    found = list(hiding._meetings(*multiples, length))
-    assert found
-    assert all(one != other and number(*one) == number(*other) for one, other in found)
-
-
-def test_no_batches_have_the_same_number_where_the_seed_counts_more_than_a_million():
-    assert not list(hiding._meetings(10**9, 2 * 5, 2, 5))
-    assert not list(hiding._meetings(1_000_003, 519, 1, 519))
-
-
 def test_loops_of_lines_are_counted():
     def loop(n):
         total = 0

@@ -39,6 +39,16 @@ def fourth(x, sign=1):
     return sign * square(square(x))
 
 
+class Counter:
+    """A class with a method."""
+
+    def __init__(self, n):
+        self.n = n
+
+    def up(self, by):
+        return self.n + by
+
+
 def said(task, answer):
     wrong = task.judge(answer).complaint
     return wrong and (wrong.rule, wrong.hint)
@@ -72,6 +82,14 @@ def test_every_slip_is_an_answer_of_its_own():
     assert [version(3) for version in versions[:2]] == [6, 3]
     assert versions[3](3) == -9
     assert said(square, versions[0])[1] == hints[0]
+
+
+def test_a_slip_of_several_places_and_of_a_class():
+    class_slips = Slips(Counter, "self.n = n => self.n = 1 ;; + by => - by\n    Both.")
+    ((version, hint),) = class_slips
+    assert hint == "Both."
+    assert Counter(3).up(2) == 5
+    assert version(3).up(2) == -1
 
 
 def test_slips_need_no_frame_of_empty_lines():

@@ -6,66 +6,66 @@ Shape letters: T positions, K width of a query, Kv of a value. Checks compute in
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from helpers.course.checks.comparing import Slips
 from helpers.course.checks.describing import describe
 from helpers.course.checks.lab04.common import KERNELS, SCALE, ask, in_double, lab
 from helpers.course.checks.lab04.one_head import causal_mask, masked_attention
 from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
+from helpers.course.checks.turn import Slips
 from helpers.course.checks.watching import Operations
 
 PRODUCTS = ("matmul", "__matmul__", "__rmatmul__", "mm", "bmm", "baddbmm", "einsum", "mv", "dot")
 
 
 def _attention_in_blocks(q: Tensor, k: Tensor, v: Tensor, block: int) -> Tensor:
-    return _in_blocks(q, k, v, block)
-
-
-def _in_blocks(q: Tensor, k: Tensor, v: Tensor, block: int, slip: str = "") -> Tensor:
-    """Causal attention in blocks, or what a slip makes of it."""
     T, K = q.shape[-2:]
-    rows = []
+    outputs = []
     for i in range(0, T, block):
-        mine = q[..., i : i + block, :] / (1.0 if slip == "no factor" else math.sqrt(K))
-        top = torch.full_like(mine[..., :1], -math.inf)
-        total, summed = torch.zeros_like(top), torch.zeros_like(mine[..., :1] * v[..., :1, :])
-        first, last = (i if slip == "own block" else 0), (T if slip == "no mask" else i + 1)
-        for j in range(first, last, block):
-            scores = mine @ k[..., j : j + block, :].mT
-            if (j == i and slip not in ("no mask", "own block unmasked")) or slip == "all masked":
-                may = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
-                scores = scores.masked_fill(~may, -math.inf)
-            new = torch.maximum(top, scores.amax(-1, keepdim=True))
-            old, powers = (top - new).exp(), (scores - new).exp()
-            total = total * (1 if slip in ("nothing", "not the sum") else old)
-            summed = summed * (1 if slip in ("nothing", "not the output") else old)
-            if slip == "the other way":
-                total, summed = total / old**2, summed / old**2
-            total = total + powers.sum(-1, keepdim=True)
-            summed, top = summed + powers @ v[..., j : j + block, :], new
-        rows.append(summed if slip == "not divided" else summed / total)
-    return torch.cat(rows, -2)
+        queries = q[..., i : i + block, :] / math.sqrt(K)
+        m = torch.full_like(queries[..., :1], -math.inf)
+        sums, o = torch.zeros_like(m), 0.0
+        for j in range(0, i + 1, block):
+            scores = queries @ k[..., j : j + block, :].transpose(-2, -1)
+            if j == i:
+                scores = scores.masked_fill(~causal_mask.fallback(*scores.shape[-2:]), -math.inf)
+            new = torch.maximum(m, scores.amax(-1, keepdim=True))
+            powers, factor = (scores - new).exp(), (m - new).exp()
+            sums = sums * factor + powers.sum(-1, keepdim=True)
+            o = o * factor + powers @ v[..., j : j + block, :]
+            m = new
+        outputs.append(o / sums)
+    return torch.cat(outputs, -2)
 
 
-_SCALED = "When a larger score comes, what was added up before refers to the old largest one: both "
-_SCALED += "the sum of the powers and the sum of the values are multiplied by the same factor then."
-_SLIPS = {
-    "no factor": SCALE,
-    "own block": "A query sees the keys of all earlier blocks, too, not those of its own alone.",
-    "own block unmasked": "In the block on the diagonal a query sees its own key and earlier ones.",
-    "no mask": "Later keys are seen: blocks behind that of the queries are left out.",
-    "all masked": "Only the block on the diagonal needs a mask: earlier ones are seen whole.",
-    "nothing": _SCALED,
-    "not the sum": _SCALED,
-    "not the output": _SCALED,
-    "the other way": f"{_SCALED} It is e to the power of old minus new, at most 1.",
-    "not divided": "At the end the sum of the values is divided by the sum of the powers.",
-}
+_SLIPS = Slips(
+    _attention_in_blocks,
+    f"""
+    / math.sqrt(K) =>
+        {SCALE}
+    range(0, i + 1, block) => range(i, i + 1, block)
+        A query sees the keys of all earlier blocks, too, not those of its own alone.
+    if j == i: => if False:
+        In the block on the diagonal a query sees its own key and earlier ones.
+    range(0, i + 1, block) => range(0, T, block)
+        Later keys are seen: blocks behind that of the queries are left out.
+    if j == i: => if True:
+        Only the block on the diagonal needs a mask: earlier ones are seen whole.
+    sums * factor => sums ;; o * factor => o
+    sums * factor => sums
+    o * factor => o
+        When a larger score comes, what was added up before refers to the old largest one: both the
+        sum of the powers and the sum of the values are multiplied by the same factor then.
+    o / sums => o
+        At the end the sum of the values is divided by the sum of the powers.
+    """,
+)
 
 
 def _exact(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
@@ -73,9 +73,12 @@ def _exact(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return masked_attention.fallback(q, k, v, causal_mask.fallback(T, T))[0]
 
 
-def _slips(q: Tensor, k: Tensor, v: Tensor, block: int) -> Slips:
-    made = [(_in_blocks(q, k, v, block, slip), hint) for slip, hint in _SLIPS.items()]
-    return [(value, hint) for value, hint in made if value.isfinite().all()]
+def _wrong(*arguments: Any) -> Iterator[tuple[Tensor, str]]:
+    """What the slips give, where all of it are numbers."""
+    for version, hint in _SLIPS:
+        with suppress(RuntimeError):  # a mask that does not fit
+            if (value := version(*arguments)).isfinite().all():
+                yield value, hint
 
 
 @lab.task(_attention_in_blocks, without=KERNELS)
@@ -103,7 +106,7 @@ def attention_in_blocks(trial: Trial) -> None:
                 "The output alone is asked for: the weights of all pairs are never there at once."
             )
             trial.holds(False, "the output comes back", hint, given=given)
-        slips = in_double(expected, _slips(q, k, v, block))
+        slips = in_double(expected, _wrong(q, k, v, block))
         if hint is where and isinstance(got, Tensor) and got.isnan().any():
             hint = nan
         trial.equals(got, expected, rule, hint, slips=slips, given=given)
@@ -168,3 +171,6 @@ def _is_small(trial: Trial, answer: Callable) -> None:
     got, expected = len(products), f"at most {2 * pairs}"
     what = f"{given}: products of matrices, for {pairs} pairs of blocks"
     trial.holds(len(products) <= 2 * pairs, rule, hint, given=what, got=got, expected=expected)
+
+
+attention_in_blocks.slips = _SLIPS

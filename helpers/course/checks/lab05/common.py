@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, ClassVar
 
 import torch
@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from helpers.course.checks.lab import Lab
 from helpers.course.checks.trial import Trial
+from helpers.course.checks.turn import Slips
 
 lab = Lab("lab05")
 
@@ -61,6 +62,55 @@ def has_shapes(
     biases = any(name.endswith("bias") for name in found.keys() - expected.keys())
     hint = "The linear maps are matrices alone: bias=False." if biases else hint
     trial.equals(found, dict(expected), "its parameters", hint, given=given)
+
+
+def twins(
+    trial: Trial, solution: type[nn.Module], sizes: tuple[int, ...], hint: str
+) -> tuple[nn.Module, nn.Module, str]:
+    """The answer's module and the solution's, both with the same random weights, and their making.
+
+    Args:
+        sizes: what both are made with.
+        hint: for parameters with other names or shapes.
+    """
+    is_module_class(trial)
+    given = f"{solution.__name__}{sizes}"
+    mine, ours = trial.call(*sizes, given=given), fill(solution(*sizes), trial)
+    shapes = {name: tuple(p.shape) for name, p in ours.named_parameters()}
+    has_shapes(trial, mine, shapes, given, hint)
+    mine.double().load_state_dict(ours.state_dict())
+    ours.sizes = sizes
+    return mine, ours, given
+
+
+def agree(
+    trial: Trial, mine: nn.Module, ours: nn.Module, read: Callable[[nn.Module, Tensor], Tensor],
+    x: Tensor, rule: str, hint: str, slips: Slips, given: str, shapes: str = "",
+) -> None:  # fmt: skip
+    """What ``read`` gives for x (B, T, D) with the answer's module is that of the solution's.
+
+    Args:
+        slips: of the solution's class; they get the weights of ``ours``.
+        shapes: a hint for errors.
+    """
+    read = torch.no_grad()(read)
+    got = trial.run(read, mine, x, given=given, hint=shapes)
+    trial.holds(
+        not isinstance(got, Tensor) or got.shape == x.shape,
+        "it hands back one vector for each new token",
+        "The output of T new tokens is (B, T, D), with or without a cache.",
+        given=given,
+        got=got,
+    )
+
+    def wrong() -> Iterator[tuple[Tensor, str]]:
+        for version, words in slips:
+            module = version(*ours.sizes).double()
+            module.load_state_dict(ours.state_dict())
+            with suppress(RuntimeError):  # shapes that do not fit
+                yield read(module, x), words
+
+    trial.equals(got, read(ours, x), rule, hint, slips=wrong(), given=given, tolerance=1e-5)
 
 
 class OnHost(Tensor):

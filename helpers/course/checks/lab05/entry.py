@@ -11,16 +11,12 @@ from unittest import mock
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from helpers.course.checks.comparing import same
 from helpers.course.checks.lab import announce
-from helpers.course.checks.lab05.common import IGNORED, lab
-from helpers.course.checks.lab05.model import course_gpt
-from helpers.course.checks.lab05.optimizer import _AdamW
-from helpers.course.checks.lab05.repair import _sees_the_future
-from helpers.course.checks.lab05.training import OTHER, Batch, course_train
-from helpers.course.checks.lab05.windows import pack_windows
+from helpers.course.checks.lab05 import solutions
+from helpers.course.checks.lab05.common import lab
+from helpers.course.checks.lab05.training import OTHER
 from helpers.course.checks.trial import ERROR, NOTHING, Trial
 from helpers.device import time_for
 
@@ -28,39 +24,6 @@ WINDOW = 256  # tokens of a window in which an entry is measured, as in the lab'
 DRAWS = 100  # batches, to see what an entry trains on
 GRACE = 15.0  # seconds for making a model and a last evaluation, beside the time for training,
 # on a machine of speed 1
-
-
-def _entry(
-    stories: Sequence[Tensor], V: int, end: int, seconds: float, device: Any
-) -> tuple[nn.Module, list]:
-    kept = pack_windows(stories[::140], end, 256)
-    read = pack_windows([story for i, story in enumerate(stories) if i % 140], end, 256)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        model = course_gpt(V, 3, 128, 4, 2).to(device)
-    generator = torch.Generator().manual_seed(0)
-
-    def next_batch() -> Batch:
-        rows = torch.randint(len(read[0]), (4,), generator=generator)
-        return read[0][rows], read[1][rows]
-
-    def evaluate(model: nn.Module) -> float:
-        return nats(model, kept) / int((kept[1] != IGNORED).sum())
-
-    optimizer = _AdamW(model.parameters(), lr=5e-3, decay=0.0)
-    return model, course_train(model, optimizer, next_batch, evaluate, seconds, device, every=50)
-
-
-@torch.no_grad()
-def nats(model: nn.Module, windows: Batch, rows: int = 8) -> float:
-    """What all real targets of windows cost together."""
-    device, total = next(model.parameters()).device, 0.0
-    for x, y in zip(*(part.split(rows) for part in windows), strict=True):
-        logits = model(x.to(device)).float().flatten(0, 1)
-        total += F.cross_entropy(
-            logits, y.to(device).flatten(), ignore_index=IGNORED, reduction="sum"
-        ).item()
-    return total
 
 
 class _Parts:
@@ -82,9 +45,7 @@ class _Parts:
 
     @contextmanager
     def noted(self) -> Iterator[None]:
-        move, course = nn.Module.to, self.world is globals()
-        name, of = ("course_train", "_AdamW") if course else ("train", "AdamW")
-        loop, optimizer = self.world.get(name), self.world.get(of)
+        move, loop, optimizer = nn.Module.to, self.world.get("train"), self.world.get("AdamW")
 
         def to(module: nn.Module, *arguments: Any, **named: Any) -> nn.Module:
             self.moved += map(str, [*arguments, *named.values()])
@@ -98,18 +59,14 @@ class _Parts:
             self.early |= OTHER not in self.moved
             return optimizer(*arguments, **named)
 
-        if callable(loop):
-            self.world[name] = train
-        if callable(optimizer):
-            self.world[of] = made
+        watching = {"train": (loop, train), "AdamW": (optimizer, made)}
+        watching = {name: pair for name, pair in watching.items() if callable(pair[0])}
+        self.world.update({name: mine for name, (_, mine) in watching.items()})
         try:
             with mock.patch.object(nn.Module, "to", to):
                 yield
         finally:
-            if callable(loop):
-                self.world[name] = loop
-            if callable(optimizer):
-                self.world[of] = optimizer
+            self.world.update({name: own for name, (own, _) in watching.items()})
 
 
 def _reads_well(trial: Trial, parts: _Parts, n: int, end: int, seconds: float, given: str) -> None:
@@ -191,7 +148,7 @@ def _reads_well(trial: Trial, parts: _Parts, n: int, end: int, seconds: float, g
     )
 
 
-@lab.task(_entry)
+@lab.task(solutions.entry)
 def entry(trial: Trial) -> None:
     n, seconds = 160, time_for(0.5)
     V, end = n + 2, n + 1
@@ -224,11 +181,10 @@ def entry(trial: Trial) -> None:
     hint = "The model's vocabulary is the V that is handed over."
     trial.holds(fine, "the model gives logits (B, T, V)", hint, got=logits)
     causal = "An entry that sees the future has no place on the board: look at its mask."
-    trial.holds(not _sees_the_future(model, tokens, V), "it sees no later token", causal)
+    trial.holds(not solutions.sees_the_future(model, tokens, V), "it sees no later token", causal)
     hint = "Put together: pack, GPT with its blocks, AdamW, train."
     trial.holds(isinstance(history, list | tuple) and len(history) > 0, "it has a history", hint)
-    windows = pack_windows(stories, end, 64)
-    cost = nats(model, windows) / int((windows[1] != IGNORED).sum())
+    cost = solutions.mean_loss(model, *solutions.pack(stories, end, 64))
     trial.holds(
         cost < math.log(V) - 0.01,
         "it has learned from the stories",
@@ -260,15 +216,16 @@ def leaderboard(
     if made is entry.fallback:
         print("○ The leaderboard waits for your own entry of task 8.")
         return
-    windows = pack_windows(stories, end, WINDOW)
-    few = windows[0][:2, :24]
+    inputs, targets = solutions.pack(stories, end, WINDOW)
+    few = inputs[:2, :24]
     try:
         if took > seconds + time_for(GRACE):
             print(f"No number for the leaderboard: it took {took:.0f} s, not {seconds:g} s.")
-        elif _sees_the_future(model, few, int(model(few).shape[-1])):
+        elif solutions.sees_the_future(model, few, int(model(few).shape[-1])):
             print("No number for the leaderboard: the model sees later tokens.")
         else:
-            announce(nats(model, windows) / math.log(2) / n_bytes, "bits per byte")
+            nats = solutions.mean_loss(model, inputs, targets) * int((targets >= 0).sum())
+            announce(nats / math.log(2) / n_bytes, "bits per byte")
     except Exception as error:
         print(
             "No number for the leaderboard: the model does not read tokens (B, T) of windows of "

@@ -5,82 +5,31 @@ Shape letters: B batch, T tokens, V vocabulary, D width, H heads.
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from helpers.course.checks.comparing import differs
+from helpers.course.checks.lab05 import solutions
 from helpers.course.checks.lab05.common import fill, is_module_class, lab, seeded
 from helpers.course.checks.lab05.model import MASK
 from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
+from helpers.course.checks.turn import Slips
 
 SCALE = see(9, "Why divide by √d_k")
 DROPOUT = see(11, "Dropout")
+SIZES = V, T, D, H = 11, 9, 12, 3
 
-
-def _sees_the_future(model: nn.Module, tokens: Tensor, V: int) -> bool:
-    """Whether a logit depends on a later token, as the lab hands it out."""
-    was_training, leaks = model.training, False
-    model.eval()
-    with torch.no_grad():
-        before = model(tokens)
-        for t in range(1, tokens.shape[1]):
-            changed = tokens.clone()
-            changed[:, t:] = (changed[:, t:] + 1) % V
-            leaks |= float((model(changed) - before)[:, :t].abs().max()) > 1e-6
-    model.train(was_training)
-    return leaks
-
-
-class _Repaired(nn.Module):
-    """The small GPT of task 6 as it should be."""
-
-    def __init__(self, V: int, T: int, D: int, H: int, dropout: float = 0.1) -> None:
-        super().__init__()
-        self.T, self.H = T, H
-        self.embedding, self.positions = nn.Embedding(V, D), nn.Embedding(T, D)
-        self.qkv, self.mix = nn.Linear(D, 3 * D), nn.Linear(D, D)
-        self.up, self.down = nn.Linear(D, 4 * D), nn.Linear(4 * D, D)
-        self.norms = nn.ModuleList(nn.LayerNorm(D) for _ in range(3))
-        self.dropout = nn.Dropout(dropout)
-        self.output = nn.Linear(D, V, bias=False)
-        self.output.weight = self.embedding.weight
-
-    def forward(self, tokens: Tensor, ahead: int = 0, by_length: bool = False) -> Tensor:
-        t = tokens.shape[1]
-        x = self.embedding(tokens) + self.positions(torch.arange(t, device=tokens.device))
-        parts = self.qkv(self.norms[0](x)).chunk(3, -1)
-        q, k, v = (y.unflatten(-1, (self.H, -1)).transpose(1, 2) for y in parts)
-        scores = q @ k.mT / k.shape[-2 if by_length else -1] ** 0.5
-        later = torch.ones(t, t, dtype=torch.bool, device=x.device).triu(1 + ahead)
-        weights = scores.masked_fill(later, -math.inf).softmax(-1)
-        x = x + self.dropout(self.mix((weights @ v).transpose(1, 2).flatten(2)))
-        x = x + self.dropout(self.down(F.gelu(self.up(self.norms[1](x)))))
-        return self.output(self.norms[2](x))
-
-    def training_step(
-        self, optimizer: torch.optim.Optimizer, tokens: Tensor, clip: float = 1.0
-    ) -> float:
-        self.train()
-        logits = self(tokens[:, :-1])
-        loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(self.parameters(), clip)
-        optimizer.step()
-        return loss.item()
-
-    @torch.no_grad()
-    def write(self, prompt: Tensor, length: int, generator: torch.Generator) -> Tensor:
-        self.eval()
-        text = prompt
-        for _ in range(length):
-            p = self(text[None, -self.T :])[0, -1].softmax(-1)
-            text = torch.cat([text, torch.multinomial(p, 1, generator=generator)])
-        return text
+# Both ways to divide by the length: with the right mask, and with that of the broken one.
+BY_LENGTH = Slips(
+    solutions.Repaired,
+    """
+    k.shape[-1] => k.shape[-2]
+    k.shape[-1] => k.shape[-2] ;; triu(1) => triu(2)
+        Scores are divided by the root of a head's width.
+    """,
+)
 
 
 class _Noting(torch.optim.SGD):
@@ -112,20 +61,24 @@ _SHOWS = {
 }
 
 
-@lab.task(_Repaired)
-def Repaired(trial: Trial) -> None:
-    is_module_class(trial)
-    V, T, D, H = 11, 9, 12, 3
-    given = f"Repaired({V}, {T}, {D}, {H})"
+def _twins(trial: Trial, dropout: float = 0.1) -> tuple[nn.Module, nn.Module, str]:
+    """The answer's model and the solution's with the same weights, and how they are made."""
+    given = f"Repaired{(*SIZES, dropout)}"
     with seeded(trial):
-        mine = trial.call(V, T, D, H, given=given)
-    ours = fill(_Repaired(V, T, D, H), trial)
+        mine = trial.call(*SIZES, dropout, given=given).double()
+    ours = fill(solutions.Repaired(*SIZES, dropout), trial)
     names = "Keep the names of Broken's layers: the check puts weights of its own into them."
-    mine.double()
     fits = mine.state_dict().keys() == ours.state_dict().keys()
     trial.holds(fits, "its layers have their names", names, got=[*mine.state_dict()])
-    tied = mine.output.weight is mine.embedding.weight
     mine.load_state_dict(ours.state_dict())
+    return mine, ours, given
+
+
+@lab.task(solutions.Repaired)
+def Repaired(trial: Trial) -> None:
+    is_module_class(trial)
+    mine, ours, given = _twins(trial)
+    tied = mine.output.weight is mine.embedding.weight
     mine.eval()
     ours.eval()
     tokens = trial.integers(0, V, 2, T - 1)
@@ -136,11 +89,13 @@ def Repaired(trial: Trial) -> None:
             "Now the first place is hidden from itself, too, and sees nothing: the diagonal stays."
         )
         trial.holds(got.isfinite().all(), "the logits are numbers", hint, given=where, got=got)
-        leaks = trial.run(_sees_the_future, mine, tokens, V, given=where)
-        by_length = any(
-            differs(got, ours(tokens, ahead, by_length=True), 1e-6) is None for ahead in (0, 1)
-        )
-    step, text = _Step(trial, mine, ours, V, T), _Writing(trial, V, T, D, H)
+        leaks = trial.run(solutions.sees_the_future, mine, tokens, V, given=where)
+        by_length = False
+        for version, _ in BY_LENGTH:
+            wrong = version(*SIZES).double().eval()
+            wrong.load_state_dict(ours.state_dict())
+            by_length |= differs(got, wrong(tokens)) is None
+    step, text = _Step(trial, mine, ours), _Writing(trial)
     right = (tied, not leaks, not by_length, step.clipped, text.still)
     found = dict(zip(_SHOWS, right, strict=True))
     left = [f"({i}) {_SHOWS[name]}" for i, name in enumerate(_SHOWS, start=1) if not found[name]]
@@ -154,7 +109,7 @@ def Repaired(trial: Trial) -> None:
         trial.equals(got, ours(tokens), "the logits are right", usual, given=where)
     step.is_right(trial)
     text.is_right(trial)
-    _drops_out(trial, V, T, D, H)
+    _drops_out(trial)
 
 
 class _Step:
@@ -162,7 +117,7 @@ class _Step:
 
     CLIP = 0.01
 
-    def __init__(self, trial: Trial, mine: nn.Module, ours: nn.Module, V: int, T: int) -> None:
+    def __init__(self, trial: Trial, mine: nn.Module, ours: nn.Module) -> None:
         mine.dropout.p = 0.0
         tokens = trial.integers(0, V, 3, T)
         loss = F.cross_entropy(ours(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten())
@@ -197,11 +152,8 @@ class _Step:
 class _Writing:
     """What it writes after a training step; ``still``: without dropout."""
 
-    def __init__(self, trial: Trial, V: int, T: int, D: int, H: int) -> None:
-        with seeded(trial):
-            mine = trial.call(V, T, D, H, 0.5, given=f"Repaired({V}, {T}, {D}, {H}, dropout=0.5)")
-        ours = fill(_Repaired(V, T, D, H, 0.5), trial)
-        mine.double().load_state_dict(ours.state_dict())
+    def __init__(self, trial: Trial) -> None:
+        mine, ours, _ = _twins(trial, 0.5)
         seed, prompt = trial.integer(0, 1000), trial.integers(0, V, 3)
         mine.train()
         modes: list[bool] = []
@@ -227,12 +179,9 @@ class _Writing:
                      given=self.where)  # fmt: skip
 
 
-def _drops_out(trial: Trial, V: int, T: int, D: int, H: int) -> None:
+def _drops_out(trial: Trial) -> None:
     """Dropout acts in training, also after the model has written, and in both of its places."""
-    with seeded(trial):
-        mine = trial.call(V, T, D, H, 0.5, given=f"Repaired({V}, {T}, {D}, {H}, dropout=0.5)")
-    ours = fill(_Repaired(V, T, D, H, 0.5), trial)
-    mine.double().load_state_dict(ours.state_dict())
+    mine, ours, _ = _twins(trial, 0.5)
     tokens, where = trial.integers(0, V, 4, T), "two training steps at rate 0, dropout 0.5"
     losses: list[list[float]] = []
     for model in (mine, ours):

@@ -7,16 +7,17 @@ every step and every evaluation, so that all that follows from it can be foretol
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from itertools import chain
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from helpers.course.checks.lab05 import solutions
 from helpers.course.checks.lab05.common import IGNORED, OnHost, lab, on_host
 from helpers.course.checks.trial import NOTHING, Complaint, Trial
+from helpers.course.checks.turn import Slips
 
 Batch = tuple[Tensor, Tensor]
 
@@ -41,24 +42,6 @@ class Table(nn.Module):
         return self.scale * F.embedding(tokens, self.weight)
 
 
-def _real(batches: Sequence[Batch]) -> list[int]:
-    return [int((y != IGNORED).sum()) for _, y in batches]
-
-
-def course_gradients(model: nn.Module, batches: Sequence[Batch], device: Any) -> float:
-    """The gradient of the mean over all real targets, and this mean, as the lab hands it out."""
-    model.zero_grad()
-    total, loss = sum(_real(batches)), 0.0
-    for x, y in batches:
-        logits = model(x.to(device)).flatten(0, 1)
-        part = F.cross_entropy(
-            logits, y.to(device).flatten(), ignore_index=IGNORED, reduction="sum"
-        )
-        (part / total).backward()
-        loss += part.item() / total
-    return loss
-
-
 def _batches(trial: Trial, V: int, n: int, T: int = 6) -> list[Batch]:
     """Batches of different sizes, with a different share of places that predict nothing."""
     found = []
@@ -74,44 +57,6 @@ def _asked(trial: Trial, given: str) -> None:
     found = sorted(set(OnHost.asked))
     trial.holds(found == [OTHER], "batches go to this device", hint, given=given, got=found,
                 expected=[OTHER])  # fmt: skip
-
-
-def factor(progress: float) -> float:
-    """The share of the highest rate at this share of the time, as the lab hands it out."""
-    return min(0.1 + progress / 0.05, 1.0, (1 - progress) / 0.9)
-
-
-def course_train(
-    model: nn.Module,
-    optimizer: Any,
-    next_batch: Callable[[], Batch],
-    evaluate: Callable[[nn.Module], float],
-    seconds: float,
-    device: Any = "cpu",
-    accumulate: int = 1,
-    every: int = 100,
-    clock: Callable[[], float] = time.monotonic,
-) -> list[tuple[int, float, float]]:
-    began, highest = clock(), optimizer.lr
-    progress, step, best, weights, history = 0.0, 0, math.inf, None, []
-    while progress < 1:
-        batches = [next_batch() for _ in range(accumulate)]
-        loss = course_gradients(model, batches, device)
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.lr = highest * factor(progress)
-        optimizer.step()
-        step += 1
-        progress = (clock() - began) / seconds
-        if step % every == 0 or progress >= 1:
-            held_out = evaluate(model)
-            history.append((step, loss, held_out))
-            if held_out < best:
-                best = held_out
-                weights = {name: w.detach().clone() for name, w in model.state_dict().items()}
-            progress = (clock() - began) / seconds
-    if weights is not None:
-        model.load_state_dict(weights)
-    return history
 
 
 class _World:
@@ -173,14 +118,32 @@ class _World:
                 self.model.weight.sub_(gradient)
 
 
+SLIPS = Slips(
+    solutions.train,
+    """
+    highest * factor(progress) => highest
+        The rate never changes: set optimizer.lr before each step.
+    highest * factor(progress) => optimizer.lr * factor(progress)
+        Each factor is one on the highest rate: keep optimizer.lr before the loop.
+    highest * factor(progress) => factor(progress)
+        The factor multiplies the rate that the optimizer had.
+    optimizer.lr = highest * factor(progress) => ;; \
+    optimizer.step() => optimizer.step(); optimizer.lr = highest * factor(progress)
+        Set the rate of a step before the step that it is for.
+    step += 1 => step += 1; seen = (clock() - began) / seconds ;; \
+    factor(progress) => factor(seen if step else 0)
+        Did an evaluation come between your look at the clock and the step? Its time counts: look
+        again.
+    """,
+)
 STOPS = "it stops when the time is over"
 HELD_OUT = (3.0, 1.5, 2.0, 2.5, 2.7)
 
 
-@lab.task(course_train)
+@lab.task(solutions.train)
 def train(trial: Trial) -> None:
     mine = _World(trial, trial.answer, HELD_OUT)
-    ours = _World(Trial(course_train, 0), course_train, HELD_OUT)
+    ours = _World(Trial(solutions.train), solutions.train, HELD_OUT)
     given = mine.given
     trial.equals(
         len(mine.rates),
@@ -190,28 +153,15 @@ def train(trial: Trial) -> None:
         "Evaluations take time, too, and the clock is the one that is handed over.",
         given=f"{given}: number of steps",
     )
-    highest, n = mine.RATE, len(mine.rates)
-    before = [highest * factor(share) for share in _shares(mine, ours)]
-    products = [highest * math.prod(f / highest for f in before[: i + 1]) for i in range(n)]
-    slips = [
-        ([highest] * n, "The rate never changes: set optimizer.lr before each step."),
-        (products, "Each factor is one on the highest rate: keep optimizer.lr before the loop."),
-        ([f / highest for f in before], "The factor multiplies the rate that the optimizer had."),
-        ([highest, *before[:-1]], "Set the rate of a step before the step that it is for."),
-        (
-            [highest * factor(share) for share in _shares(mine, ours, stale=True)],
-            "Did an evaluation come between your look at the clock and the step? Its time counts: "
-            "look again.",
-        ),
-        (
-            [highest * factor(i / n) for i in range(n)],
-            "The progress is a share of the time, not of the steps.",
-        ),
-    ]
+    n = len(mine.rates)
+    of_steps = [mine.RATE * solutions.factor(i / n) for i in range(n)]
+    slips = chain(
+        ((_World(Trial(version), version, HELD_OUT).rates, hint) for version, hint in SLIPS),
+        [(of_steps, "The progress is a share of the time, not of the steps.")],
+    )
     usual = "In each step optimizer.lr is the first rate times factor(progress) at its beginning."
-    trial.equals(
-        mine.rates, before, "the rate follows the time", usual, slips=slips, given=given
-    )  # fmt: skip
+    trial.equals(mine.rates, ours.rates, "the rate follows the time", usual, slips=slips,
+                 given=given)  # fmt: skip
     hint = "The whole gradient is clipped to the norm 1 between backward() and optimizer.step()."
     trial.holds(
         max(mine.norms) < 1 + 1e-3, "the gradient is clipped before the step", hint,
@@ -251,19 +201,6 @@ def train(trial: Trial) -> None:
                  given=even.given)  # fmt: skip
 
 
-def _shares(mine: _World, ours: _World, stale: bool = False) -> list[float]:
-    """The progress at the beginning of each step: time that evaluations have taken included.
-
-    Stale is a look at the clock before the evaluation that came last.
-    """
-    shares, now, seen = [], 0.0, 0.0
-    for step in range(len(mine.rates)):
-        shares.append((seen if stale else now) / mine.seconds)
-        seen = now + mine.STEP
-        now = seen + mine.EVALUATION * (step + 1 in ours.evaluated)
-    return shares
-
-
 def _best(trial: Trial, run: _World, given: str) -> None:
     rule = "it ends with the weights that were best on stories held back"
     final, best = run.model.weight.detach(), run.kept[1]
@@ -294,3 +231,6 @@ def _history(trial: Trial, run: _World, wanted: list[int], given: str) -> None:
     trial.equals([row[2] for row in got], values, "the history has the held-back losses", hint)
     numbers = all(isinstance(row[1], float) and math.isfinite(row[1]) for row in got)
     trial.holds(numbers, "the history has the training losses as numbers", hint, got=got)
+
+
+train.slips = SLIPS

@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
+from helpers.course.checks.lab05 import solutions
 from helpers.course.checks.lab05.common import OnHost, fill, lab, on_host, seeded
-from helpers.course.checks.lab05.model import Cache, course_gpt
+from helpers.course.checks.lab05.model import course_gpt
 from helpers.course.checks.trial import NOTHING, TENSOR, Trial
+from helpers.course.checks.turn import Slips
 
-
-@torch.no_grad()
-def _write(
-    model: nn.Module, prompt: Tensor, length: int, generator: torch.Generator,
-    temperature: float = 1.0, cached: bool = True, flaw: str = "",
-) -> Tensor:  # fmt: skip
-    text = prompt
-    caches = [Cache() for _ in model.blocks] if cached or flaw == "kept" else None
-    if caches and flaw == "shared":
-        caches = caches[:1] * len(caches)
-    read = text
-    for _ in range(length):
-        if flaw == "anew":
-            caches = [Cache() for _ in model.blocks]
-        logits = model(read[None], None, caches)[0, 0 if flaw == "first" else -1]
-        by = {"hot": 1 / temperature, "plain": 1.0}.get(flaw, temperature)
-        p = (logits / by).softmax(-1).cpu()
-        new = torch.multinomial(p, 1, generator=generator)
-        new = p.argmax()[None] if flaw == "likeliest" else new
-        text = torch.cat([text, new.to(text.device)])
-        read = text[-1:] if cached else text
-    return text
+SLIPS = Slips(
+    solutions.write,
+    """
+    logits = model( => caches = [Cache() for _ in model.blocks] if cached else None; logits = model(
+        The caches are made once for a text, before the loop: new ones in every step know nothing of
+        what was read.
+    logits / temperature => logits * temperature
+        The logits are divided by the temperature, not multiplied.
+    logits / temperature => logits
+        The temperature is not used: softmax(logits / temperature).
+    torch.multinomial(p.cpu(), 1, generator=generator) => p.argmax()[None]
+        Draw from the distribution: torch.multinomial(p, 1, generator=generator).
+    [Cache() for _ in model.blocks] => [Cache()] * len(model.blocks)
+        One Cache() for each block: [Cache()] * L is one cache, L times.
+    if cached else None =>
+        With cached=False the model is called without caches.
+    [0, -1] => [0, 0]
+        The next token comes from the logits of the last token that was read.
+    """,
+)
 
 
 @contextmanager
@@ -67,13 +67,14 @@ USUAL = (
     "Read what is new, take the logits of its last place, draw with "
     "torch.multinomial(p, 1, generator=generator), put the token at the end."
 )
+ONCE = "with a cache every token is read once"
 UNUSED = (
     "Nothing was drawn with the generator that is handed over: torch.multinomial(p, 1, "
     "generator=generator)."
 )
 
 
-@lab.task(_write)
+@lab.task(solutions.write)
 def write(trial: Trial) -> None:
     V, P, n = 11, 4, 20
     with seeded(trial):
@@ -82,16 +83,6 @@ def write(trial: Trial) -> None:
     prompt, seed = trial.integers(0, V, P), trial.integer(0, 1000)
     seen: list[int] = []
     model.embedding.register_forward_pre_hook(lambda _, given: seen.append(given[0].numel()))
-    flaws = {
-        "anew": "The caches are made once for a text, before the loop: new ones in every step know "
-        "nothing of what was read.",
-        "hot": "The logits are divided by the temperature, not multiplied.",
-        "plain": "The temperature is not used: softmax(logits / temperature).",
-        "likeliest": "Draw from the distribution: torch.multinomial(p, 1, generator=generator).",
-        "shared": "One Cache() for each block: [Cache()] * L is one cache, L times.",
-        "kept": "With cached=False the model is called without caches.",
-        "first": "The next token comes from the logits of the last token that was read.",
-    }
 
     def draw(temperature: float, cached: bool, start: Tensor, length: int) -> Any:
         given = f"a random GPT, a prompt of {len(start)}, {length} tokens to write, "
@@ -114,36 +105,30 @@ def write(trial: Trial) -> None:
             "A tensor (P + length,): the prompt, and every token that was drawn.", given=given,
         )  # fmt: skip
         reads = list(seen)
-        right = _write(model, start, length, torch.Generator().manual_seed(seed), temperature)
-        slips = (  # made only where the answer is wrong
-            (
-                _write(
-                    model, start, length, torch.Generator().manual_seed(seed), temperature,
-                    cached, flaw,
-                ),
-                hint,
-            )
-            for flaw, hint in flaws.items()
-        )  # fmt: skip
-        if cached and sum(reads) > len(start) + length:
-            hint = (
-                "With a cache the model reads the prompt once, and then each new token alone: what "
-                "is read again stands twice in the cache."
-            )
-            rule = "with a cache every token is read once"
-            trial.holds(False, rule, hint, given=given, got=f"tokens read: {reads}")
-        if cached and reads and reads[0] < len(start):
-            hint = "The first call reads the whole prompt, which fills the caches."
-            rule = "with a cache every token is read once"
-            trial.holds(False, rule, hint, given=given, got=f"tokens read: {reads}")
+
+        def written(by: Callable[..., Tensor]) -> Tensor:
+            own = torch.Generator().manual_seed(seed)
+            return by(model, start, length, own, temperature, cached)
+
+        for fine, hint in (
+            (sum(reads) <= len(start) + length,
+             "With a cache the model reads the prompt once, and then each new token alone: what is "
+             "read again stands twice in the cache."),
+            (not reads or reads[0] >= len(start),
+             "The first call reads the whole prompt, which fills the caches."),
+        ):  # fmt: skip
+            read = f"tokens read: {reads}"
+            if cached:
+                trial.holds(fine, ONCE, hint, given=given, got=read)
         drawn = not torch.equal(generator.get_state(), unused)
         usual = USUAL if drawn else UNUSED
         trial.equals(
-            got, right, "the text is the one that the model says", usual, slips=slips, given=given
-        )
+            got, written(solutions.write), "the text is the one that the model says", usual,
+            slips=((written(version), hint) for version, hint in SLIPS), given=given,
+        )  # fmt: skip
         return reads, given
 
-    for temperature in (1.0, 0.4):
+    for temperature in (1.0, 0.4, 3.0):  # of which one or the other makes a difference
         reads, given = draw(temperature, True, prompt, n)
         wanted = [P, *[1] * (n - 1)]
         hint = (
@@ -151,7 +136,7 @@ def write(trial: Trial) -> None:
             "need not be read at all."
         )
         fine = reads in (wanted, [*wanted, 1])
-        trial.holds(fine, "with a cache every token is read once", hint, given=given, got=reads)
+        trial.holds(fine, ONCE, hint, given=given, got=reads)
         reads, given = draw(temperature, False, prompt, n)
         hint = "Without a cache the model reads the whole text for every new token."
         rule = "without a cache it reads the whole text again"
@@ -176,3 +161,6 @@ def write(trial: Trial) -> None:
     with _a_device_apart():
         trial.call(model, prompt, 3, torch.Generator().manual_seed(seed), given=given, hint=hint)
     trial.holds(True, "on any device", hint)
+
+
+write.slips = SLIPS

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import builtins
-import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from itertools import chain
 from typing import Any
 from unittest import mock
 
 import torch
 from torch import Tensor
-from torch.overrides import TorchFunctionMode
 
 from helpers.course.checks.lab06.common import (
     IGNORED,
@@ -21,75 +20,72 @@ from helpers.course.checks.lab06.common import (
     without_loops,
 )
 from helpers.course.checks.trial import NOTHING, Complaint, Trial
+from helpers.course.checks.turn import Slips
 
 MASK = 99
 
 
-def _firsts(begins: Tensor) -> Tensor:
-    """Of each token the position at which its word begins, (B, T)."""
-    place = torch.arange(begins.shape[-1], device=begins.device)
-    return torch.where(begins, place, 0).cummax(-1).values
-
-
 def _hide_words(
     tokens: Tensor, begins: Tensor, special: Tensor, draw: Tensor, what: Tensor, random: Tensor,
-    mask: int, share: float = 0.15, slip: str = "",
+    mask: int, share: float = 0.15,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    first = _firsts(begins)
-    if slip == "last":
-        last = tokens.shape[-1] - 1 - _firsts(_ends(begins).flip(-1)).flip(-1)
-        of_word = draw.gather(-1, last)
-    elif slip == "any":
-        of_word = torch.stack([torch.stack([row[f == i].min() for i in f])
-                               for row, f in zip(draw, first, strict=True)])  # fmt: skip
-    elif slip == "largest":
-        of_word = (draw * begins).cummax(-1).values
-    else:
-        of_word = draw if slip == "tokens" else draw.gather(-1, first)
-    what = what.gather(-1, first) if slip == "one fate" else what
-    share = 0.15 if slip == "fixed" else share
-    chosen = of_word <= share if slip == "up to" else of_word < share
-    chosen = chosen if slip == "special" else chosen & ~special
-    if slip == "first alone":
-        chosen = chosen & begins
-    low, high = (0.8, 1.0) if slip == "no kept" else (0.9, 1.0) if slip == "turned" else (0.8, 0.9)
-    masked = chosen & (what < (0.9 if slip == "turned" else 0.8))
-    swapped = chosen & (low <= what) & (what < high)
-    if slip == "of all":
-        masked, swapped = (what < 0.8) & ~special, (what >= 0.8) & (what < 0.9) & ~special
-    inputs = torch.where(swapped, random, torch.where(masked, mask, tokens))
-    asked = {"at mask": masked, "changed": masked | swapped, "all": torch.ones_like(chosen)}
-    targets = torch.where(asked.get(slip, chosen), inputs if slip == "read" else tokens, IGNORED)
-    return inputs, targets.clamp(min=0) if slip == "zeros" else targets
+    places = torch.arange(tokens.shape[1], device=tokens.device)
+    first = torch.where(begins, places, 0).cummax(-1).values  # where the token's word begins
+    chosen = (draw.gather(-1, first) < share) & ~special
+    inputs = torch.where(chosen & (what < 0.8), mask, tokens)
+    inputs = torch.where(chosen & (what >= 0.8) & (what < 0.9), random, inputs)
+    return inputs, torch.where(chosen, tokens, -100)
 
 
-def _ends(begins: Tensor) -> Tensor:
-    """Whether a token is the last of its word."""
-    return torch.cat([begins[..., 1:], torch.ones_like(begins[..., :1])], -1)
-
-
-_SLIPS = {
-    "tokens": "Here each token is chosen by its own number. A word is chosen, or not, by the "
-    "number of its first token, and then all of its tokens are.",
-    "first alone": "All tokens of a chosen word are chosen, not its first one alone.",
-    "last": "The number of the first token of a word decides, not that of its last one.",
-    "any": "The number of the first token alone decides; those of the others do not count.",
-    "one fate": "What becomes of a chosen token is decided by its own `what`, not by that of the "
-    "first token of its word.",
-    "special": f"[CLS], [SEP] and [PAD] are never chosen. {PAIRS}",
-    "no kept": "From 0.9 on a chosen token stays as it is.",
-    "turned": "Below 0.8 it is [MASK], from there to 0.9 the random token, from 0.9 on it stays.",
-    "of all": f"The shares 80, 10 and 10 % are those of the chosen tokens, not of all. {MASKING}",
-    "at mask": f"A chosen token that is swapped or kept has a target, too. {MASKING}",
-    "changed": f"A chosen token that stays as it is has a target, too. {MASKING}",
-    "all": "Only chosen tokens have a target; the others have -100.",
-    "read": "The target is the token that stood there before anything was hidden.",
-    "zeros": "0 is a token like others: no target is -100.",
-    "up to": "A number that is just `share`, 0.8 or 0.9 is no longer below it.",
-    "fixed": "`share` is handed over: it is 0.15 only where it is left out.",
-    "largest": "cummax of `draw` is the largest number of all words so far, so a word is chosen by "
-    "one before it. Take cummax of positions, and read `draw` there with gather.",
-}
+_EDGE = "A number that is just `share`, 0.8 or 0.9 is no longer below it."
+_SLIPS = Slips(
+    _hide_words,
+    f"""
+    < share => <= share
+        {_EDGE}
+    draw.gather(-1, first) => draw
+        Here each token is chosen by its own number. A word is chosen, or not, by the number of its
+        first token, and then all of its tokens are.
+    & ~special => & ~special & begins
+        All tokens of a chosen word are chosen, not its first one alone.
+    chosen = (draw.gather(-1, first) => \
+    ends = torch.cat([begins[:, 1:], begins[:, :1] | True], 1).flip(-1); \
+    last = places[-1] - torch.where(ends, places, 0).cummax(-1).values.flip(-1); \
+    chosen = (draw.gather(-1, last)
+        The number of the first token of a word decides, not that of its last one.
+    draw.gather(-1, first) => \
+    torch.ones_like(draw).scatter_reduce(-1, first, draw, "amin").gather(-1, first)
+        The number of the first token alone decides; those of the others do not count.
+    inputs = torch.where(chosen & (what < 0.8) => \
+    what = what.gather(-1, first); inputs = torch.where(chosen & (what < 0.8)
+        What becomes of a chosen token is decided by its own `what`, not by that of the first token
+        of its word.
+    & ~special =>
+        [CLS], [SEP] and [PAD] are never chosen. {PAIRS}
+    & (what < 0.9) =>
+        From 0.9 on a chosen token stays as it is.
+    (what < 0.8) => (what < 0.9) ;; (what >= 0.8) & (what < 0.9) => (what >= 0.9)
+        Below 0.8 it is [MASK], from there to 0.9 the random token, from 0.9 on it stays.
+    chosen & (what < 0.8) => ~special & (what < 0.8) ;; \
+    chosen & (what >= 0.8) => ~special & (what >= 0.8)
+        The shares 80, 10 and 10 % are those of the chosen tokens, not of all. {MASKING}
+    torch.where(chosen, tokens => torch.where(inputs == mask, tokens
+        A chosen token that is swapped or kept has a target, too. {MASKING}
+    torch.where(chosen, tokens => torch.where(inputs != tokens, tokens
+        A chosen token that stays as it is has a target, too. {MASKING}
+    torch.where(chosen, tokens, -100) => tokens
+        Only chosen tokens have a target; the others have -100.
+    torch.where(chosen, tokens, -100) => torch.where(chosen, inputs, -100)
+        The target is the token that stood there before anything was hidden.
+    -100 => 0
+        0 is a token like others: no target is -100.
+    < share => < 0.15
+        `share` is handed over: it is 0.15 only where it is left out.
+    draw.gather(-1, first) => (draw * begins).cummax(-1).values
+        cummax of `draw` is the largest number of all words so far, so a word is chosen by one
+        before it. Take cummax of positions, and read `draw` there with gather.
+    """,
+)
 _RANDOM = "From 0.8 to below 0.9 a chosen token becomes the token in `random` at the same place."
 
 
@@ -127,14 +123,10 @@ def hide_words(trial: Trial) -> None:
         for place, name in enumerate(("inputs", "targets")):
             others = place == 0 and _fits(got[0], swapped)
             others = others and torch.equal(got[0][~swapped], expected[0][~swapped])
-            own = [(got[0], _RANDOM)] if others else []
-            slips = own + [
-                (value[place], words)
-                for slip, words in _SLIPS.items()
-                if not torch.equal(
-                    (value := _hide_words(*arguments, **named, slip=slip))[place], expected[place]
-                )
-            ]
+            slips = chain(
+                [(got[0], _RANDOM)] if others else [],
+                ((version(*arguments, **named)[place], words) for version, words in _SLIPS),
+            )
             if name == "inputs" and len(got) == 2 and _alike(got[0], expected[1]):
                 trial.holds(False, "inputs come first", pair, given=given)
             trial.equals(got[place], expected[place], f"{rule}: {name}", words, slips=slips,
@@ -157,7 +149,7 @@ def hide_words(trial: Trial) -> None:
     border = (tokens, torch.ones_like(special), special, edges, kinds, rows[5], MASK)
     given = "six words of one token; draw 0.5, then 0.4; what 0.1, 0.1, 0.8, 0.9, 0.1, 0.8; share "
     given += "= 0.5"
-    try_on("a number that is no longer below", border, given, _SLIPS["up to"], share=0.5)
+    try_on("a number that is no longer below", border, given, _EDGE, share=0.5)
     for B, T in ((4, 12), (6, 9)):
         arguments = _rows(trial, B, T)
         where = f"{B} rows of {T} tokens, share = "
@@ -173,6 +165,9 @@ def hide_words(trial: Trial) -> None:
                   "all on another device")  # fmt: skip
 
 
+hide_words.slips = _SLIPS
+
+
 def _fits(got: Any, expected: Tensor) -> bool:
     return isinstance(got, Tensor) and got.shape == expected.shape and not got.is_floating_point()
 
@@ -183,27 +178,10 @@ def _alike(got: Any, expected: Tensor) -> bool:
 
 def _batch_of(step: int, texts: Tensor, B: int, seed: int, hide: Callable) -> tuple[Tensor, Tensor]:
     number, place = divmod(step, len(texts) // B)
-    order = torch.randperm(
-        len(texts), generator=torch.Generator().manual_seed(1_000_003 * seed + 2 * number)
-    )
-    rows = texts[order[place * B :][:B]]
-    return hide(rows, torch.Generator().manual_seed(1_000_003 * seed + 2 * step + 1))
-
-
-class _Generators(TorchFunctionMode):
-    """Notes the seeds of the generators that are drawn from inside it, each once, in order."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.seeds: dict[int, None] = {}
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None
-    ) -> Any:
-        generator = (kwargs or {}).get("generator")
-        if isinstance(generator, torch.Generator):
-            self.seeds[generator.initial_seed()] = None
-        return func(*args, **(kwargs or {}))
+    of_pass = torch.Generator().manual_seed(10**9 * seed + 2 * number)
+    of_step = torch.Generator().manual_seed(10**9 * seed + 2 * step + 1)
+    order = torch.randperm(len(texts), generator=of_pass)
+    return hide(texts[order[place * B : (place + 1) * B]], of_step)
 
 
 class _World:
@@ -213,15 +191,13 @@ class _World:
 
     def __init__(self, trial: Trial, N: int) -> None:
         self.trial, self.N = trial, N
-        self.of_order: tuple[int, ...] = ()  # seeds of the generators that batch_of draws from
-        self.of_masks = 0  # the seed of the one that hide gets
+        self.of_masks = 0  # the seed of the generator that hide gets
         self.texts = 10 * torch.arange(N)[:, None] + torch.arange(self.T)
 
     def batch(self, step: int, B: int, seed: int, seconds: float = 20.0) -> tuple[list[int], list]:
         """The numbers of a batch's texts, and what its masking drew."""
         given = f"batch_of({step}, texts of shape {tuple(self.texts.shape)}, {B}, {seed}, hide)"
         calls: list[Any] = []
-        drawing = _Generators()
 
         def hide(rows: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
             calls.append((rows, generator))
@@ -230,12 +206,11 @@ class _World:
             if not fine or not isinstance(generator, torch.Generator):
                 got = f"{getattr(rows, 'shape', type(rows))}, {type(generator).__name__}"
                 raise Complaint("hide is called with the batch and a generator", words, given, got)
-            self.of_masks, self.of_order = generator.initial_seed(), (*drawing.seeds,)
+            self.of_masks = generator.initial_seed()
             return rows.clone(), torch.rand(B, self.T, generator=generator)
 
         before = torch.random.get_rng_state()
-        with drawing:
-            got = self.trial.call(step, self.texts, B, seed, hide, given=given, seconds=seconds)
+        got = self.trial.call(step, self.texts, B, seed, hide, given=given, seconds=seconds)
         after = torch.random.get_rng_state()
         own = "Make a torch.Generator() of its own and seed that. torch.manual_seed, or randperm "
         own += "and rand without a generator, use the one that everybody shares: whoever draws "
@@ -387,11 +362,6 @@ def _holds_text(value: Any) -> bool:
     return isinstance(value, tuple | frozenset) and any(map(_holds_text, value))
 
 
-_SEEDS = range(4)
-_STEPS = 10**6  # up to here no two of the seeds may share anything
-_BITS = 2**32  # manual_seed's numbers are alike if they differ by a multiple of this
-# Texts and batch: passes of 1, 2, 5, 519 (as in the lab) and 20,011 batches.
-_PASSES = ((12, 12), (23, 11), (23, 4), (1039, 2), (40_023, 2))
 _APART = (
     "manual_seed got the same number twice, in its last 32 bits. seed + step is the same for seed "
     "1, step 4 and for seed 2, step 3, and 1,000 * seed + step soon is, too; 1,000 * pass + place "
@@ -406,96 +376,27 @@ _ANEW = (
 
 
 def _apart(trial: Trial) -> None:
-    """Seeds that lie side by side share no order and no mask in the first million steps."""
-    N, B = 23, 11  # two batches a pass; of 11 texts no two orders are alike by chance
-    world = _World(trial, N)
-    steps = {*range(21), N - 1, N, N + 1}
-    steps |= {10**k + j for k in range(2, 6) for j in range(3)} | {_STEPS - 1}
-    made = [(seed, step, world.batch(step, B, seed)[1], world.of_masks)
-            for seed in _SEEDS for step in sorted(steps)]  # fmt: skip
-    steps |= {number - made[0][3] for *_, number in made if 0 < number - made[0][3] < _STEPS}
-
-    def differ(what: str, of: Iterable[tuple[int, int, Any]]) -> None:
-        seen: dict[Any, tuple[int, int]] = {}
-        for seed, step, drawn in of:
-            other = seen.setdefault(tuple(drawn), (seed, step))
-            _alone(trial, what, other, (seed, step), other == (seed, step), "")
-
-    differ("a mask", ((seed, step, world.batch(step, B, seed)[1])
-                      for seed in _SEEDS for step in sorted(steps)))  # fmt: skip
-    differ("an order", ((seed, 2 * n, world.batch(2 * n, B, seed)[0])
-                        for seed in _SEEDS for n in sorted(steps) if 2 * n < _STEPS))  # fmt: skip
-    for N, B in _PASSES:
-        world = _World(trial, N)
-        _counted(trial, world, B, "a mask")
-        if N == B:  # the most passes
-            _counted(trial, world, B, "an order")
-
-
-def _alone(
-    trial: Trial, what: str, one: tuple[int, int], other: tuple[int, int], fine: bool, sizes: str
-) -> None:
-    """Two batches, (seed, step) each, do not share a mask or an order."""
-    pair = f"seed {one[0]}, step {one[1]} and seed {other[0]}, step {other[1]}"
-    shared = f"{pair[0].upper()}{pair[1:]} share {what}. "
-    hint = _ANEW if what == "an order" and one[0] == other[0] else _APART
-    trial.holds(fine, f"no two of the seeds 0 to 3 share {what}, and no seed has it twice",
-                shared + hint, given=sizes + pair)  # fmt: skip
-
-
-def _counted(trial: Trial, world: _World, B: int, what: str) -> None:
-    """Where the generator's number is a sum of multiples of seed, pass and place, none is twice.
-
-    The multiples are found from three batches and tried on others; then the equation for two
-    batches with the same number is solved, and the batches themselves are compared.
-    """
-    length = world.N // B
-
-    def number(seed: int, step: int) -> int | None:
-        world.batch(step, B, seed)
-        if what == "a mask":
-            return world.of_masks
-        return world.of_order[0] if len(world.of_order) == 1 else None
-
-    tried = [(0, 0), (1, 0), (0, length), (0, min(1, length - 1)), (3, 17), (2, length - 1),
-             (3, 2 * length + length // 2), (1, _STEPS - 1), (2, _STEPS // 3)]  # fmt: skip
-    found = [number(*pair) for pair in tried]
-    if None in found:
-        return
-    start, *others = [value for value in found if value is not None]
-    by_seed, by_pass, by_place = ((value - start) % _BITS for value in others[:3])
-    for (seed, step), value in zip(tried[1:], others, strict=True):
-        turn, place = divmod(step, length)
-        if (seed * by_seed + turn * by_pass + place * by_place - value + start) % _BITS:
-            return
-    for one, other in _meetings(by_seed, by_pass, by_place, length):
-        mine, theirs = (world.batch(step, B, seed) for seed, step in (one, other))
-        alike = mine[1] == theirs[1] if what == "a mask" else mine[0] == theirs[0]
-        _alone(trial, what, one, other, not alike, f"{world.N} texts, B = {B}: ")
-
-
-def _meetings(
-    by_seed: int, by_pass: int, by_place: int, length: int
-) -> Iterable[tuple[tuple[int, int], tuple[int, int]]]:
-    """Pairs of (seed, step) whose sums of these multiples have the same last 32 bits.
-
-    Args:
-        by_seed, by_pass, by_place: the multiples.
-        length: batches in a pass.
-    """
-    common = math.gcd(by_pass, _BITS)
-    size = _BITS // common
-    inverse = pow(by_pass // common, -1, size)
-    places = torch.arange(1 - length, length)
-    for k in _SEEDS:  # seed k, pass p + n, place q + j has the number of seed 0, pass p, place q
-        rest = (-k * by_seed - places * by_place) % _BITS
-        passes = (rest // common % size) * inverse % size
-        for shift in (0, -size):
-            n = passes + shift
-            if k == shift == 0:  # a batch meets itself
-                n = torch.where((places == 0) & (n == 0), size, n)
-            mine = (-n).clamp(min=0) * length + (-places).clamp(min=0)
-            theirs = n.clamp(min=0) * length + places.clamp(min=0)
-            good = (rest % common == 0) & (mine < _STEPS) & (theirs < _STEPS)
-            for i in good.nonzero().flatten().tolist()[:1]:
-                yield (0, int(mine[i])), (k, int(theirs[i]))
+    """Seeds that lie side by side share no order and no mask, in the first steps and far away."""
+    N, B, seeds = 23, 11, range(4)  # two batches a pass; no two orders of 11 texts by chance
+    world, begin = _World(trial, N), []
+    for seed in seeds:
+        world.batch(0, B, seed)
+        begin.append(world.of_masks)
+    steps = {*range(150), *(10**k + j for k in range(3, 6) for j in range(3))}
+    # Where seed 0 comes to the number that another seed begins with, if each step adds 1.
+    steps |= {number - begin[0] for number in begin if 0 <= number - begin[0] < 10**6}
+    for what in ("a mask", "an order"):
+        seen: dict[tuple, tuple[int, int]] = {}
+        for seed in seeds:
+            for step in sorted(steps):
+                step = 2 * step if what == "an order" else step  # where a pass begins
+                texts, mask = world.batch(step, B, seed)
+                before = seen.setdefault(tuple(texts if what == "an order" else mask), (seed, step))
+                pair = f"seed {before[0]}, step {before[1]} and seed {seed}, step {step}"
+                hint = _ANEW if what == "an order" and before[0] == seed else _APART
+                trial.holds(
+                    before == (seed, step),
+                    f"no two of the seeds 0 to 3 share {what}, and no seed has it twice",
+                    f"{pair.capitalize()} share {what}. {hint}",
+                    given=pair,
+                )
