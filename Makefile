@@ -5,6 +5,7 @@
 #   ARGS="..."          options for JupyterLab, e.g. ARGS="--no-browser --port 9999"
 
 PYTHON ?= python3
+ZIP ?= language-model-course.zip
 VENV := .venv
 BIN := $(VENV)/bin
 INDEX := $(if $(CPU),--extra-index-url https://download.pytorch.org/whl/cpu)
@@ -122,9 +123,12 @@ refresh: $(VENV)/.staff-installed
 address: $(VENV)/.staff-installed
 	@$(BIN)/python -m staff.notebooks.address $(REPO) $(REF)
 
-# It needs Python alone.
-zip: $(VENV)/.made
-	@$(BIN)/python -m staff.notebooks.course_zip
+# What students use of the last commit: the sources of the labs hold the solutions. The same commit gives
+# the same bytes, whatever the time zone. It needs git alone.
+zip:
+	@TZ=UTC git archive --format=zip --prefix=language-model-course/ --output="$(ZIP)" HEAD -- data helpers \
+	  notebooks ":!notebooks/labs/source" CONTRIBUTING.md LICENSE Makefile README.md pyproject.toml requirements.txt
+	@echo "wrote $(ZIP)"
 
 format: $(VENV)/.tests-installed
 	$(BIN)/ruff check --fix .

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -76,3 +77,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def root() -> Path:
     """The root of the course."""
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def course_zip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The last commit's course in one file, as `make zip` writes it."""
+    if shutil.which("make") is None or not (ROOT / ".git").exists():
+        pytest.skip("the zip needs make and a clone")
+    path = tmp_path_factory.mktemp("zip") / "language-model-course.zip"
+    subprocess.run(["make", "--silent", "-C", ROOT, "zip", f"ZIP={path}"], check=True)
+    return path

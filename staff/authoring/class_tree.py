@@ -11,6 +11,7 @@ import os
 import re
 import secrets
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -19,7 +20,6 @@ from urllib.parse import unquote
 from helpers.course.checks.lab import seed_of
 from staff.authoring.cells import HIDDEN, SCHEME, SOLUTION, kind, read_notebook, scored_task
 from staff.authoring.labs import RELEASED, SOURCES, lab_sources, make_release, write_labs
-from staff.notebooks.tracked import known_to_git
 
 # What a class does not get: solutions, hidden tests, known wrong answers, and what works on them.
 PRIVATE = (
@@ -71,14 +71,15 @@ def class_tree(
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ValueError(f"{folder} is not an empty folder; name a new one.")
     notebooks = {path: make_release(path, secret) for path in lab_sources(root).values()}
-    files = [name for name in known_to_git(root) if not name.startswith(PRIVATE)]
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as parent:
         tree = Path(parent) / "course"
-        for name in files:
-            target = tree / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(root / name, target, follow_symlinks=False)
+        checkout = ["git", "-C", root, "checkout-index", "--all", f"--prefix={tree}/"]
+        done = subprocess.run(checkout, capture_output=True, text=True)
+        if done.returncode:
+            raise ValueError(f"{root} must be a clone of the course: {done.stderr.strip()}")
+        for name in PRIVATE:
+            shutil.rmtree(tree / name, ignore_errors=True)
         for stale in (tree / RELEASED).glob("*.ipynb"):
             stale.unlink()
         for _ in write_labs(notebooks, tree / RELEASED, execute):
