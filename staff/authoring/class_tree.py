@@ -74,7 +74,7 @@ def class_tree(
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as parent:
         tree = Path(parent) / "course"
-        checkout = ["git", "-C", root, "checkout-index", "--all", f"--prefix={tree}/"]
+        checkout = ["git", "-C", str(root), "checkout-index", "--all", f"--prefix={tree}/"]
         done = subprocess.run(checkout, capture_output=True, text=True)
         if done.returncode:
             raise ValueError(f"{root} must be a clone of the course: {done.stderr.strip()}")

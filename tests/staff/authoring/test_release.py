@@ -428,6 +428,7 @@ def test_a_class_tree_that_would_tell(course, tmp_path):
         copies.class_tree(course, tmp_path / "class", SECRET, execute=False)
     seed = seed_of(SECRET, "lab01", "add_k")
     (course / "notes.txt").write_text(f"for me: {seed}")
+    commit(course)
     with pytest.raises(ValueError, match="the seed of the hidden inputs of add_k"):
         copies.class_tree(course, tmp_path / "class", SECRET, execute=False)
     (course / "notes.txt").unlink()

@@ -70,32 +70,19 @@ def test_a_new_notebook_keeps_the_rules(course, monkeypatch, name, lesson, link,
 
 
 @pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("00_start_here", "There is a notebook 00_start_here already: the next number is 01."),
-        ("00_other.ipynb", "There is a notebook 00_start_here already: the next number is 01."),
-        ("02_x", "'02_x' leaves out a number: the next one is 01."),
-        ("further/01_x", "There is no notebook 01, beside which it could stand."),
-        *(
-            (name, f"'{name}' is no name of a notebook")
-            for name in ("", "bert", "1_x", "01_A", "01", "labs/01_x")
-        ),
-    ],
+    "name",
+    ["00_start_here", "02_x", "further/01_x", "labs/01_x", "", "bert", "1_x", "01_A", "01"],
 )
-def test_names_that_are_refused(course, name, message, monkeypatch, capsys):
+def test_names_that_are_refused(course, name, monkeypatch, capsys):
     monkeypatch.setattr(new_notebook, "find_root", lambda: course)
-    before = (course / "notebooks/00_start_here.ipynb").read_bytes()
     assert new_notebook.main([name]) == 1
-    assert capsys.readouterr().err.startswith(message)
-    assert [path.name for path in course.glob("notebooks/*.ipynb")] == ["00_start_here.ipynb"]
-    assert (course / "notebooks/00_start_here.ipynb").read_bytes() == before
+    assert capsys.readouterr().err.startswith(f"'{name}' is no name of a new notebook")
+    assert [path.name for path in course.rglob("*.ipynb")] == ["00_start_here.ipynb"]
 
 
 def test_the_command(course, monkeypatch, capsys):
     monkeypatch.setattr(new_notebook, "find_root", lambda: course)
-    assert new_notebook.main([NAME]) == 0
-    assert f"wrote notebooks/{NAME}.ipynb" in capsys.readouterr().out
-    assert new_notebook.main([NAME]) == 1
-    assert new_notebook.main(["further/00_x"]) == 0
-    assert new_notebook.main(["further/00_x"]) == 1
-    assert capsys.readouterr().err.endswith("There is a further notebook 00_x already.\n")
+    for name in (NAME, "further/00_x"):
+        assert new_notebook.main([name]) == 0
+        assert f"wrote notebooks/{name}.ipynb" in capsys.readouterr().out
+        assert new_notebook.main([name]) == 1
