@@ -13,7 +13,6 @@ import re
 import shutil
 import subprocess
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,7 @@ from nbgrader.utils import is_grade
 from traitlets import default
 
 from staff.marking.limits import MIB, Limits
-from staff.marking.sandbox import FIRST_USER, confined, inside
+from staff.marking.sandbox import confined, inside, user_of
 from staff.marking.submissions import grade_id
 from staff.marking.watchdog import Watchdog
 
@@ -44,21 +43,51 @@ LOG = "course.labs.nbgrader"
 SCORED = re.compile(r"""\bcheck\.score\(\s*["'](\w+)["']""")
 
 
-@dataclass
 class Course:
-    """What the kernel of one submission needs, for the classes that nbgrader makes by itself."""
+    """The folders, the kernel's command line and the watchdog of one submission, and its story.
 
-    root: Path
-    limits: Limits
-    watchdog: Watchdog
-    socket_folder: Path
-    working_folder: Path
-    sandboxed: bool
-    slot: int
-    stopped_at: str = ""
-    executed: NotebookNode | None = None
-    slow: list[int] = field(default_factory=list)
-    no_word: list[str] = field(default_factory=list)
+    nbgrader and Jupyter make their objects by themselves, so these find it as a class attribute.
+    """
+
+    def __init__(self, job: dict[str, Any], folder: Path) -> None:
+        self.limits = Limits(**job["limits"])
+        self.sockets, self.working = folder / "s", folder / "course" / "work" / "labs"
+        self.sockets.mkdir(mode=0o700)
+        self.working.mkdir(parents=True)
+        self.watchdog = Watchdog(self.limits, self.sockets)
+        self.stopped_at = ""
+        self.executed: NotebookNode | None = None
+        self.slow: list[int] = []
+        self.no_word: list[str] = []
+        root = Path(job["root"])
+        slot = job["slot"] if job["sandbox"] else None
+        self.user = user_of(slot)
+        self.give(self.sockets)
+        line = inside(self.limits, kernel="{connection_file}", slot=slot)
+        if job["sandbox"]:
+            line = confined(line, root, self.limits, self.sockets)
+        else:  # the set-up cell looks for the course above its own folder
+            (folder / "course" / "helpers").symlink_to(root / "helpers")
+        kernel = Path(os.environ["JUPYTER_DATA_DIR"]) / "kernels" / "lab"
+        kernel.mkdir(parents=True)
+        spec = {"argv": line, "display_name": "lab", "language": "python"}
+        (kernel / "kernel.json").write_text(json.dumps(spec | {"interrupt_mode": "message"}))
+
+    def give(self, path: Path | str) -> None:
+        """Make a file the sandboxed user's."""
+        if self.user is not None:
+            os.chown(path, self.user, self.user)
+
+    def __enter__(self) -> Course:
+        Run.course = Manager.course = self
+        self.watchdog.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.watchdog.stop()
+        with suppress(psutil.Error):  # without a sandbox, processes may have left their parents
+            for process in psutil.Process().children(recursive=True):
+                process.kill()
 
 
 class Manager(AsyncKernelManager):
@@ -80,13 +109,11 @@ class Manager(AsyncKernelManager):
 
     def write_connection_file(self, **kwargs: Any) -> None:
         super().write_connection_file(**kwargs)
-        if os.geteuid() == 0 and self.course.sandboxed:
-            user = FIRST_USER + self.course.slot
-            os.chown(self.connection_file, user, user)
+        self.course.give(self.connection_file)
 
     async def _async_start_kernel(self, **kwargs: Any) -> None:
         kwargs |= dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
-        kwargs["cwd"] = str(self.course.working_folder)
+        kwargs["cwd"] = str(self.course.working)
         await super()._async_start_kernel(**kwargs)
         assert isinstance(self.provisioner, LocalProvisioner)
         self.course.watchdog.process = psutil.Process(self.provisioner.pid)
@@ -120,10 +147,8 @@ class Run(Execute):
         return super().preprocess(nb, resources, km)
 
     def create_kernel_manager(self) -> Manager:
-        folder = self.course.socket_folder
-        self.km = Manager(
-            kernel_name="lab", transport="ipc", connection_file=str(folder / "kernel.json")
-        )
+        file = self.course.sockets / "kernel.json"
+        self.km = Manager(kernel_name="lab", transport="ipc", connection_file=str(file))
         return self.km
 
     def reset_execution_trackers(self) -> None:
@@ -201,42 +226,6 @@ class Run(Execute):
 
 def _error(name: str, words: str) -> NotebookNode:
     return nbformat.v4.new_output("error", ename=name, evalue=words, traceback=[words])
-
-
-class Watched:
-    """The folders, the kernel's command line and the watchdog of one submission."""
-
-    def __init__(self, job: dict[str, Any], limits: Limits, folder: Path) -> None:
-        sockets, working = folder / "s", folder / "course" / "work" / "labs"
-        sockets.mkdir(mode=0o700)
-        working.mkdir(parents=True)
-        root = Path(job["root"])
-        if job["sandbox"] and os.geteuid() == 0:
-            os.chown(sockets, FIRST_USER + job["slot"], FIRST_USER + job["slot"])
-        if not job["sandbox"]:  # the set-up cell looks for the course above its own folder
-            (folder / "course" / "helpers").symlink_to(root / "helpers")
-        watchdog = Watchdog(limits, sockets)
-        self.course = Course(
-            root, limits, watchdog, sockets, working, job["sandbox"], job["slot"]
-        )  # fmt: skip
-        line = inside(limits, kernel="{connection_file}", user=job["slot"])
-        if job["sandbox"]:
-            line = confined(line, root, limits, sockets)
-        kernel = Path(os.environ["JUPYTER_DATA_DIR"]) / "kernels" / "lab"
-        kernel.mkdir(parents=True)
-        spec = {"argv": line, "display_name": "lab", "language": "python"}
-        (kernel / "kernel.json").write_text(json.dumps(spec | {"interrupt_mode": "message"}))
-
-    def __enter__(self) -> Course:
-        Run.course = Manager.course = self.course
-        self.course.watchdog.start()
-        return self.course
-
-    def __exit__(self, *_: object) -> None:
-        self.course.watchdog.stop()
-        with suppress(psutil.Error):  # without a sandbox, processes may have left their parents
-            for process in psutil.Process().children(recursive=True):
-                process.kill()
 
 
 def autograde(

@@ -33,12 +33,15 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from nbgrader.converters import GenerateAssignment
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.utils import setenv
 from tqdm import tqdm
 
 from helpers.console import print_all
 from helpers.course.environment import find_root
 from helpers.files import own_files
-from staff.authoring.cells import nbgrader, read_notebook
+from staff.authoring.cells import read_notebook
 from staff.authoring.class_tree import read_secret
 from staff.authoring.labs import lab_sources
 from staff.authoring.student_version import student_version, with_seeds
@@ -66,19 +69,17 @@ def make_key(source: Path, secret: str | None, folder: Path) -> Path:
     key = folder / lab / source.stem
     (key / "source" / lab).mkdir(parents=True)
     nbformat.write(notebook, key / "source" / lab / source.name)
-    converters, coursedir = nbgrader("converters"), nbgrader("coursedir")
-    course = coursedir.CourseDirectory(
+    course = CourseDirectory(
         root=str(key), assignment_id=lab, student_id=".", db_url=f"sqlite:///{key / 'gradebook.db'}"
     )
-    converter = converters.GenerateAssignment(coursedir=course)
+    converter = GenerateAssignment(coursedir=course)
     converter.log = logging.getLogger("course.labs.nbgrader")
     converter.log.propagate = False
     converter.log.addHandler(logging.NullHandler())
-    with nbgrader("utils").setenv(PATH=environment_path()):
+    with setenv(PATH=environment_path()):
         converter.start()
     nbformat.write(student_version(notebook), key / "release.ipynb")
-    shutil.rmtree(key / "source")
-    shutil.rmtree(key / "release", ignore_errors=True)
+    shutil.rmtree(key / "source")  # the worker's process needs no solutions
     seeds = re.findall(r"\bseed=(\d{6,})", "\n".join(cell.source for cell in notebook.cells))
     (key / "hidden.json").write_text(json.dumps(seeds), encoding="utf-8")
     return key
@@ -133,19 +134,25 @@ class Marking:
         # Short, since the path of a socket may have a hundred characters.
         short = "/tmp" if len(tempfile.gettempdir()) > 40 and os.path.isdir("/tmp") else None
         temporary = Path(tempfile.mkdtemp(prefix="marking-", dir=short)).resolve()
-        how = (self.workers, self.limits.here(), self.sandboxed)
         try:
             # Its own user alone may look inside, and with it go the hidden tests.
             keys = {
                 lab: make_key(path, self.secret, temporary / "k") for lab, path in sources.items()
             }
-            with Workers(self.folder, root, temporary, keys, *how) as workers:
-                progress = tqdm(total=len(todo), unit="notebook", desc="Marking")
-                with progress:
-                    for submission, result, page in workers.mark(todo):
-                        state.add(submission, result, page)
-                        progress.set_postfix_str(f"{submission.student[:20]}: {result['status']}")
-                        progress.update()
+            job = {
+                "keys": {lab: str(key) for lab, key in keys.items()},
+                "root": str(root),
+                "limits": asdict(self.limits.here()),
+                "sandbox": self.sandboxed,
+            }
+            with (
+                Workers(self.folder, temporary, self.workers, job) as workers,
+                tqdm(total=len(todo), unit="notebook", desc="Marking") as progress,
+            ):
+                for submission, result, page in workers.mark(todo):
+                    state.add(submission, result, page)
+                    progress.set_postfix_str(f"{submission.student[:20]}: {result['status']}")
+                    progress.update()
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
         return state.rows()
@@ -171,12 +178,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("folder", type=Path, help="with STUDENT.ipynb or STUDENT/anything.ipynb")
     parser.add_argument("--secret-file", type=Path, help="holds the secret of the class")
     parser.add_argument("--workers", type=int, default=2, help="how many at a time (2)")
-    parser.add_argument(
-        "--time-limit",
-        type=int,
-        default=300,
-        help="seconds for a notebook on a machine of speed 1; a slower one gets more (300)",
-    )
+    time_help = "seconds for a notebook on a machine of speed 1; a slower one gets more (300)"
+    parser.add_argument("--time-limit", type=int, default=300, help=time_help)
     parser.add_argument("--memory", type=float, default=3, help="GiB for a notebook (3)")
     parser.add_argument("--no-sandbox", action="store_true", help="only within a container")
     parser.add_argument("--again", action="store_true", help="mark all, not only what is new")
@@ -205,7 +208,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 2
-    except (ValueError, ModuleNotFoundError) as error:
+    except ValueError as error:
         print(error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:

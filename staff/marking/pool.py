@@ -14,20 +14,18 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import psutil
 
 from helpers.device import SPEED, speed, time_for
-from staff.marking.limits import Limits
 from staff.marking.sandbox import MARKINGS
 from staff.marking.submissions import Submission
 from staff.marking.watchdog import end_processes
 
 # Seconds that a worker may take before the first cell and after the last, at speed 1.
-START, END = 90, 60
+START_AND_END = 150
 MOST_RESULT = 8 * 2**20  # bytes of a page or a result
 
 
@@ -36,28 +34,16 @@ class Workers:
 
     Args:
         folder: of the submissions.
-        root: of the course.
         temporary: where workers have their folders.
-        keys: what ``marking.make_key`` made, by lab.
-        number, limits, sandboxed: see ``marking.Marking``.
+        number: how many at a time.
+        job: what is the same for all (``worker.mark``).
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        root: Path,
-        temporary: Path,
-        keys: Mapping[str, Path],
-        number: int,
-        limits: Limits,
-        sandboxed: bool,
-    ) -> None:
-        self.folder, self.root, self.temporary, self.keys = folder, root, temporary, keys
-        self.limits, self.sandboxed = limits, sandboxed
+    def __init__(self, folder: Path, temporary: Path, number: int, job: Mapping[str, Any]) -> None:
+        self.folder, self.temporary, self.job = folder, temporary, job
         self.slots: queue.Queue[int] = queue.Queue()
-        first = os.getpid() % MARKINGS
         for slot in range(number):
-            self.slots.put(first + MARKINGS * slot)
+            self.slots.put(os.getpid() % MARKINGS + MARKINGS * slot)
         self.stopping = threading.Event()
         self.pool = ThreadPoolExecutor(number)
 
@@ -71,7 +57,7 @@ class Workers:
     def mark(
         self, submissions: Sequence[Submission]
     ) -> Iterator[tuple[Submission, dict[str, Any], str | None]]:
-        """Results as they come."""
+        """Results and pages as they come."""
         waiting: dict[Future, Submission] = {
             self.pool.submit(self._one, number, submission): submission
             for number, submission in enumerate(submissions)
@@ -82,54 +68,39 @@ class Workers:
                 yield waiting.pop(future), *future.result()
 
     def _one(self, number: int, submission: Submission) -> tuple[dict[str, Any], str | None]:
-        slot = self.slots.get()
-        folder = self.temporary / f"{number}"
+        slot, folder, page = self.slots.get(), self.temporary / f"{number}", None
         try:
             folder.mkdir(mode=0o700)
-            self._describe(submission, folder, slot)
+            path = str((self.folder / submission.file).absolute())
+            own = {"path": path, "student": submission.student, "named": submission.named}
+            text = json.dumps({**self.job, **own, "slot": slot})
+            (folder / "job.json").write_text(text, encoding="utf-8")
             complaint = self._wait_for(folder)
+            with suppress(OSError, ValueError):
+                page = _read(folder / "page.html")
             try:
                 result = json.loads(_read(folder / "result.json"))
             except (OSError, ValueError):
-                return {"status": "failed", "reason": complaint or "The worker ended early."}, None
-            if complaint:
-                result = {"status": "failed", "reason": complaint}
-            with suppress(OSError, ValueError):
-                return result, _read(folder / "page.html")
-            return result, None
+                complaint = complaint or "The worker ended early."
+            return {"status": "failed", "reason": complaint} if complaint else result, page
         except Exception as error:  # one submission must not end the others
             return {"status": "failed", "reason": f"{type(error).__name__}: {error}"[:300]}, None
         finally:
             shutil.rmtree(folder, ignore_errors=True)
             self.slots.put(slot)
 
-    def _describe(self, submission: Submission, folder: Path, slot: int) -> None:
-        job = {
-            "path": str((self.folder / submission.file).absolute()),
-            "student": submission.student,
-            "named": submission.named,
-            "keys": {lab: str(key) for lab, key in self.keys.items()},
-            "root": str(self.root),
-            "limits": asdict(self.limits),
-            "sandbox": self.sandboxed,
-            "slot": slot,
-        }
-        (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
-
     def _wait_for(self, folder: Path) -> str:
         """Run a worker; says why it had to be ended, if it had to be."""
-        command = [sys.executable, "-m", "staff.marking.worker", str(folder)]
-        environment, nowhere = worker_environment(self.root, folder), subprocess.DEVNULL
         process = subprocess.Popen(
-            command,
+            [sys.executable, "-m", "staff.marking.worker", str(folder)],
             cwd=folder,
-            env=environment,
+            env=worker_environment(self.job["root"], folder),
             start_new_session=True,
-            stdin=nowhere,
-            stdout=nowhere,
-            stderr=nowhere,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
-        latest = time.monotonic() + time_for(START + END) + self.limits.seconds
+        latest = time.monotonic() + time_for(START_AND_END) + self.job["limits"]["seconds"]
         try:
             while process.poll() is None:
                 if self.stopping.is_set():
@@ -146,23 +117,23 @@ class Workers:
             process.wait()
 
 
-def worker_environment(root: Path, folder: Path) -> dict[str, str]:
+def worker_environment(root: str, folder: Path) -> dict[str, str]:
     """Variables of a worker: nothing of Jupyter, IPython or the home folder is read or written."""
-    kept = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT", "VIRTUAL_ENV")
-    variables = {name: os.environ[name] for name in kept if name in os.environ}
+    kept = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "VIRTUAL_ENV")
     home = folder / "home"
     home.mkdir()
-    for name in ("CONFIG", "DATA", "RUNTIME"):
-        variables[f"JUPYTER_{name}_DIR"] = str(home / name.lower())
-    variables |= {
-        SPEED: f"{speed():.3g}",  # measured once, and not beside other work
-        "PATH": environment_path(),
+    variables = {name: os.environ[name] for name in kept if name in os.environ} | {
         "HOME": str(home),
         "IPYTHONDIR": str(home / "ipython"),
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "JUPYTER_DATA_DIR": str(home / "data"),
         "JUPYTER_NO_CONFIG": "1",
+        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
         "MPLCONFIGDIR": str(home / "matplotlib"),
+        "PATH": environment_path(),
         "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONPATH": str(root),
+        "PYTHONPATH": root,
+        SPEED: f"{speed():.3g}",  # measured once, and not beside other work
         "TMPDIR": str(home),
     }
     if site.ENABLE_USER_SITE:

@@ -7,17 +7,19 @@ What it isolates, on Linux:
   other submissions and the home folder are not there. It writes to private folders in memory, of
   limited size, that end with it;
 - network, processes and shared memory: namespaces of its own, with no way out;
-- rights: an unprivileged user without capabilities, who cannot gain any; where the machine is an
-  x86-64 or an ARM, system calls that a notebook does not need are refused (``inside.py``);
+- rights: an unprivileged user without capabilities, who cannot gain any;
 - amounts: address space, processor time, processes, size of a file, open files by limits of each
   process; wall-clock time and the memory of all processes together by the watchdog
   (``watchdog.py``), which looks several times a second.
 
 What it does not, and a container or a virtual machine does:
 
-- a fault of the kernel: sandbox and machine share it (only a virtual machine has its own);
+- a fault of the kernel: sandbox and machine share it (only a virtual machine has its own), and
+  all system calls are open. Marked by root, the code can also make user namespaces of its own;
+  mark as another user, or in a container, whose runtime refuses such calls;
 - hard limits on memory and processor time in total. They need control groups: between two looks of
-  the watchdog, memory can grow past the limit, and many processes can keep all cores busy;
+  the watchdog, memory can grow past the limit, and many processes can keep all cores busy.
+  Memory of no process (memfd_create) counts only when the machine runs short, which ends the code;
 - side channels: timing, caches, and the load of the machine.
 
 And what neither does: a student's code shares its process with the hidden test at the moment when
@@ -37,6 +39,7 @@ import site
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from helpers.device import SPEED, speed, time_for
@@ -48,7 +51,7 @@ INSIDE = ("__init__.py", "marking/__init__.py", "marking/inside.py")
 # Nobody's; used only where marking runs as root, one for each worker of each marking: the limit of
 # processes counts all of a user's.
 FIRST_USER, MARKINGS = 61300, 256
-OLDEST = (0, 7)  # of bubblewrap: the first that limits the size of a folder in memory
+OLDEST = (0, 8)  # of bubblewrap: the first that forbids user namespaces inside
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 SETTINGS = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime",
             "/etc/fonts", "/etc/alternatives", "/nix/store")  # fmt: skip
@@ -67,7 +70,8 @@ def find_bubblewrap() -> str:
     found = shutil.which("bwrap") if sys.platform == "linux" else None
     if found is None:
         raise NoSandbox("bubblewrap (the command bwrap) is not installed")
-    if _version(found) < OLDEST:
+    said = subprocess.run([found, "--version"], capture_output=True, text=True).stdout
+    if tuple(map(int, re.findall(r"\d+", said)[:2])) < OLDEST:
         raise NoSandbox(f"bubblewrap is older than {'.'.join(map(str, OLDEST))}")
     return found
 
@@ -90,15 +94,15 @@ def confined(
         NoSandbox: see ``find_bubblewrap``.
     """
     bubblewrap, size = find_bubblewrap(), str(limits.folder_size * MIB)
-    line = [bubblewrap, "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
-    line += ["--unshare-cgroup-try", "--hostname", "lab", "--die-with-parent", "--new-session"]
-    line += ["--cap-drop", "ALL"]
+    line = [bubblewrap, "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     if os.geteuid() == 0:
-        line += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+        line += ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"]
+        line += ["--unshare-cgroup-try", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
-        # Otherwise bubblewrap's own process would be there, without limits and with the same user.
-        line += ["--unshare-user", "--uid", "65534", "--gid", "65534", "--as-pid-1"]
-        line += ["--disable-userns"] if _version(bubblewrap) >= (0, 8) else []
+        line += ["--unshare-all", "--unshare-user", "--disable-userns"]
+        # As process 1, or bubblewrap would be there, without limits and with the same user.
+        line += ["--uid", "65534", "--gid", "65534", "--as-pid-1"]
+    line += ["--hostname", "lab"]
     for path in SYSTEM:
         if os.path.islink(path):
             line += ["--symlink", os.readlink(path), path]
@@ -125,18 +129,25 @@ def confined(
     return [*line, "--", *command]
 
 
-def inside(limits: Limits, *, kernel: str = "", code: str = "", user: int = 0) -> list[str]:
+def inside(
+    limits: Limits, *, kernel: str = "", code: str = "", slot: int | None = None
+) -> list[str]:
     """The command line of ``inside.py``, which sets the limits.
 
     Args:
         limits: of the process.
         kernel: the connection file of the kernel to become; or
         code: Python to run instead.
-        user: which of the users from ``FIRST_USER`` on to become, if root.
+        slot: which of the users from ``FIRST_USER`` on to become, if root; None to stay.
     """
-    wanted = limits.for_inside(os.geteuid() == 0) | {"user": FIRST_USER + user}
+    wanted = asdict(limits) | {"user": user_of(slot)}
     what = ["--kernel", kernel] if kernel else ["--code", code]
     return [sys.executable, "-m", "staff.marking.inside", json.dumps(wanted), *what]
+
+
+def user_of(slot: int | None) -> int | None:
+    """As whom the code of a worker runs in the sandbox; None for the one who marks."""
+    return None if slot is None or os.geteuid() else FIRST_USER + slot
 
 
 def environment(course: Path, home: str) -> dict[str, str]:
@@ -168,7 +179,7 @@ def try_out(course: Path, limits: Limits) -> None:
     Raises:
         NoSandbox: it does not start here; says why.
     """
-    line = confined(inside(limits, code="import helpers, ipykernel"), course, limits)
+    line = confined(inside(limits, code="import helpers, ipykernel", slot=0), course, limits)
     done = subprocess.run(line, capture_output=True, text=True, timeout=time_for(120))
     if done.returncode:
         words = (done.stderr.strip() or "no reason given").split("\n")[-1]
@@ -210,8 +221,3 @@ def _parents(path: Path, made: set[Path]) -> Iterator[str]:
         if folder not in made and str(folder) not in ("/", "/tmp", "/usr"):
             made.add(folder)
             yield from ("--perms", "0755", "--dir", str(folder))
-
-
-def _version(bubblewrap: str) -> tuple[int, ...]:
-    said = subprocess.run([bubblewrap, "--version"], capture_output=True, text=True).stdout
-    return tuple(map(int, re.findall(r"\d+", said)[:2]))

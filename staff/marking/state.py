@@ -80,4 +80,4 @@ def _page_names(submissions: Sequence[Submission]) -> dict[str, str]:
 
 
 def _write(path: Path, text: str) -> None:
-    write_whole(path, text.encode("utf-8", "replace"))
+    write_whole(path, text.encode("utf-8", "replace"))  # names of files may hold surrogates

@@ -13,6 +13,7 @@ import ctypes
 import json
 import logging
 import re
+import resource
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -22,7 +23,7 @@ import nbformat
 
 from helpers.files import write_whole
 from staff.marking import report
-from staff.marking.limits import GIB, Limits
+from staff.marking.limits import GIB
 from staff.marking.submissions import Refused, align, read_submission, which_lab
 
 
@@ -41,13 +42,12 @@ def mark(folder: Path) -> dict[str, Any]:
         lab = which_lab(notebook, releases)
     except Refused as refusal:
         return {"status": "refused", "reason": str(refusal)}
-    from staff.marking.autograde import Watched, autograde  # nbgrader takes seconds to load
+    from staff.marking.autograde import Course, autograde  # nbgrader takes seconds to load
 
     notes = align(notebook, releases[lab])
     if not job["named"] and Path(job["path"]).stem != keys[lab].name:
         notes.append(f"The file is not called {keys[lab].name}.ipynb; its cells tell the lab.")
-    limits = Limits(**job["limits"])
-    with Watched(job, limits, folder) as course:
+    with Course(job, folder) as course:
         points = autograde(notebook, lab, keys[lab], folder, course)
         watchdog = course.watchdog
     assert course.executed is not None
@@ -57,7 +57,7 @@ def mark(folder: Path) -> dict[str, Any]:
         notes.insert(0, f"Ended at {course.stopped_at}: {watchdog.reason}.")
     if course.slow:
         numbers = ", ".join(map(str, course.slow))
-        notes.append(f"Interrupted after {limits.cell_seconds} s: cell {numbers}.")
+        notes.append(f"Interrupted after {course.limits.cell_seconds} s: cell {numbers}.")
     if course.no_word:
         notes.append(f"The hidden test said nothing: {', '.join(course.no_word)}; look at it.")
     hidden = json.loads((keys[lab] / "hidden.json").read_text("utf-8"))
@@ -96,10 +96,8 @@ def main(arguments: list[str]) -> int:
 
 def _limit_this_process() -> None:
     """What the kernel sends must not fill the machine's memory through this process, either."""
-    with suppress(ImportError, ValueError, OSError):
-        import resource
-
-        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    with suppress(ValueError, OSError):  # not every system has this limit
         resource.setrlimit(resource.RLIMIT_AS, (4 * GIB, hard))
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER: orphans come here

@@ -2,7 +2,6 @@
 
 import json
 import os
-import platform
 import re
 import subprocess
 import sys
@@ -13,7 +12,6 @@ import psutil
 import pytest
 
 from staff.marking import sandbox
-from staff.marking.inside import REFUSED
 from staff.marking.limits import Limits
 from staff.marking.sandbox import (
     NoSandbox,
@@ -41,7 +39,7 @@ MINE = sandbox.MARKINGS * 15
 
 def run(code, limits=SMALL, shared=None):
     """What code prints in the sandbox."""
-    line = confined(inside(limits, code=code, user=MINE), ROOT, limits, shared)
+    line = confined(inside(limits, code=code, slot=MINE), ROOT, limits, shared)
     return subprocess.run(line, capture_output=True, text=True, timeout=60)
 
 
@@ -119,29 +117,6 @@ def test_what_is_refused(action, monkeypatch):
 
 
 @needs_sandbox
-def test_system_calls_that_are_refused():
-    """By number, with arguments that would be harmless; EPERM comes before they are looked at."""
-    machine = os.uname().machine
-    if machine not in ("x86_64", "aarch64"):
-        pytest.skip("the filter knows x86-64 and ARM alone")
-    numbers = [pair[machine == "aarch64"] for pair in REFUSED.values()]
-    code = f"""
-import ctypes, json
-libc = ctypes.CDLL(None, use_errno=True)
-def call(*arguments):
-    ctypes.set_errno(0)
-    return libc.syscall(*arguments), ctypes.get_errno()
-clone = {56 if machine == "x86_64" else 220}
-answers = [call(n, -1, 0, 0, 0, 0) for n in {numbers}]
-print(json.dumps([answers, call(clone, 0x10000000 | 17, 0, 0, 0, 0), call(435, 0, 0)]))
-"""
-    answers, new_user, clone3 = said(code)
-    assert answers == [[-1, 1]] * len(REFUSED)
-    assert new_user == [-1, 1]
-    assert clone3 == [-1, 38]
-
-
-@needs_sandbox
 @pytest.mark.parametrize(
     ("action", "steps", "low", "high"),
     [
@@ -207,8 +182,8 @@ print(json.dumps([os.listdir({str(tmp_path)!r}), os.listdir({str(shared)!r})]))
 
 @needs_sandbox
 def test_nothing_is_left_when_the_one_who_started_it_is_killed():
-    line = confined(inside(Limits(), code="import os; os.fork(); " + "x = 1\nwhile x: pass"), ROOT,
-                    Limits())  # fmt: skip
+    loops = inside(Limits(), code="import os; os.fork()\nwhile True: pass", slot=MINE)
+    line = confined(loops, ROOT, Limits())
     script = f"import subprocess, sys; p = subprocess.Popen({line!r}); print(p.pid); p.wait()"
     starter = subprocess.Popen([sys.executable, "-uc", script], stdout=subprocess.PIPE, text=True)
     bubblewrap = psutil.Process(int(starter.stdout.readline()))
@@ -279,7 +254,7 @@ def test_machines_without_a_sandbox(monkeypatch, tmp_path):
     old.chmod(0o755)
     monkeypatch.setattr(sandbox.sys, "platform", "linux")
     monkeypatch.setattr(sandbox.shutil, "which", lambda name: str(old))
-    with pytest.raises(NoSandbox, match=r"older than 0\.7"):
+    with pytest.raises(NoSandbox, match=r"older than 0\.8"):
         find_bubblewrap()
     old.write_text("#!/bin/sh\n[ $1 = --version ] && echo bubblewrap 0.9.0 && exit\n"
                    "echo 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n")  # fmt: skip
@@ -295,9 +270,3 @@ def test_machines_without_a_sandbox(monkeypatch, tmp_path):
     guide = " ".join((ROOT / "notebooks/labs/README.md").read_text("utf-8").split())
     for command in (build, mark.replace("'/a b'", "~/lab01")):
         assert command in guide.replace(" \\ ", " ")
-
-
-def test_old_kernels_count_all_processes_of_a_user(monkeypatch):
-    monkeypatch.setattr(platform, "release", lambda: "5.10.0-8-amd64")
-    assert SMALL.for_inside(root=False)["processes"] > SMALL.processes
-    assert SMALL.for_inside(root=True)["processes"] == SMALL.processes
