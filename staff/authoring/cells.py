@@ -16,10 +16,8 @@ checks what the student sees and, between markers of their own, marks on hidden 
 
 from __future__ import annotations
 
-import importlib
 import re
 from pathlib import Path
-from types import ModuleType
 
 import nbformat
 from nbformat import NotebookNode
@@ -30,24 +28,6 @@ SCHEME = ("=== BEGIN MARK SCHEME ===", "=== END MARK SCHEME ===")
 
 # The line of a hidden test that marks a task; a class's own seed takes the place of 0.
 SCORE = re.compile(r'\bcheck\.score\("(\w+)", seed=0\)')
-
-
-def nbgrader(module: str) -> ModuleType:
-    """A module of nbgrader, such as "preprocessors".
-
-    Raises:
-        ModuleNotFoundError: nbgrader is not installed.
-    """
-    try:
-        return importlib.import_module(f"nbgrader.{module}")
-    except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] != "nbgrader":
-            raise
-        raise ModuleNotFoundError(
-            "nbgrader is not installed, which labs are made and marked with: "
-            "python -m pip install nbgrader.",
-            name=error.name,
-        ) from error
 
 
 def read_notebook(path: Path) -> NotebookNode:
@@ -83,41 +63,23 @@ def kind(cell: NotebookNode) -> str:
 
 
 def regions(source: str, markers: tuple[str, str]) -> list[str]:
-    """The texts between a pair of markers, each of which stands on a line of its own.
+    """The texts between a pair of markers, each of which stands on a line of its own."""
+    return _region(markers).findall(source)
 
-    Raises:
-        ValueError: the markers do not alternate.
-    """
-    found: list[list[str]] = []
-    inside = False
-    for line in source.split("\n"):
-        if line.strip() in markers:
-            if inside == (line.strip() == markers[0]):
-                break
-            inside = not inside
-            found += [[]] * inside
-        elif inside:
-            found[-1] = [*found[-1], line]
-    else:
-        if not inside:
-            return ["\n".join(lines) for lines in found]
-    raise ValueError(f"'{markers[0]}' and '{markers[1]}' do not alternate")
+
+def without_regions(source: str, markers: tuple[str, str]) -> str:
+    """A cell's text without the marked regions."""
+    return _region(markers).sub("", source).rstrip("\n")
+
+
+def _region(markers: tuple[str, str]) -> re.Pattern[str]:
+    begin, end = map(re.escape, markers)
+    return re.compile(rf"(?ms)^[ \t]*{begin}[ \t]*\n(.*?)\n?^[ \t]*{end}[ \t]*(?:\n|\Z)")
 
 
 def without_markers(source: str, markers: tuple[str, str]) -> str:
     """A cell's text without the lines that are markers."""
     return "\n".join(line for line in source.split("\n") if line.strip() not in markers)
-
-
-def without_regions(source: str, markers: tuple[str, str]) -> str:
-    """A cell's text without the marked regions."""
-    kept, inside = [], False
-    for line in source.split("\n"):
-        if line.strip() in markers:
-            inside = line.strip() == markers[0]
-        elif not inside:
-            kept.append(line)
-    return "\n".join(kept)
 
 
 def scored_task(cell: NotebookNode) -> str:

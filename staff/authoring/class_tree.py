@@ -8,14 +8,12 @@ and the checks need the course's own versions of them (``helpers/course/checks``
 from __future__ import annotations
 
 import os
-import re
 import secrets
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from urllib.parse import unquote
 
 from helpers.course.checks.lab import seed_of
 from staff.authoring.cells import HIDDEN, SCHEME, SOLUTION, kind, read_notebook, scored_task
@@ -27,8 +25,6 @@ PRIVATE = (
     *("tests/course/checks/", "tests/staff/authoring/", "tests/staff/marking/"),
 )
 SHORTEST_SECRET = 16  # characters; a short one could be guessed from the variant, which is visible
-
-_LINK = re.compile(r"\]\(<?([^)\s>#]+)")
 
 
 def read_secret(path: Path) -> str:
@@ -49,19 +45,14 @@ def read_secret(path: Path) -> str:
     return secret
 
 
-def class_tree(
-    root: Path, folder: Path, secret: str | None = None, execute: bool = True
-) -> list[str]:
-    """Write a class's copy of the course: what git knows, less ``PRIVATE``, and the class's labs.
+def class_tree(root: Path, folder: Path, secret: str | None = None, execute: bool = True) -> None:
+    """Write a class's copy of the course: git's index, less ``PRIVATE``, and the class's labs.
 
     Args:
         root: of the course, a clone.
         folder: for the copy; missing or empty.
         secret: of the class; None gives everyone's labs.
         execute: as for ``release``; the labs run with the copy's own package.
-
-    Returns:
-        Links in the copy's Markdown files that lead to what it does not have, one sentence each.
 
     Raises:
         ValueError: the folder is not empty, the root is no clone, a source is faulty, or the secret
@@ -82,14 +73,14 @@ def class_tree(
             shutil.rmtree(tree / name, ignore_errors=True)
         for stale in (tree / RELEASED).glob("*.ipynb"):
             stale.unlink()
-        for _ in write_labs(notebooks, tree / RELEASED, execute):
-            pass
+        write_labs(notebooks, tree / RELEASED, execute)
+        for cache in sorted(tree.rglob("__pycache__")):
+            shutil.rmtree(cache)
         if leaks := list(_leaks(tree, secret, notebooks)):
             raise ValueError(f"Nothing was written: {leaks[0]}.")
         if folder.exists():
             folder.rmdir()
         os.replace(tree, folder)
-    return list(_missing_links(folder))
 
 
 def _leaks(tree: Path, secret: str | None, sources: Collection[Path]) -> Iterator[str]:
@@ -109,11 +100,3 @@ def _leaks(tree: Path, secret: str | None, sources: Collection[Path]) -> Iterato
                 yield f"{name} holds {words}"
         if file.suffix == ".ipynb" and any(marker in data for marker in markers):
             yield f"{name} holds a marker of a source"
-
-
-def _missing_links(tree: Path) -> Iterator[str]:
-    for file in sorted(tree.rglob("*.md")):
-        for target in _LINK.findall(file.read_text(encoding="utf-8")):
-            if ":" not in target and not (file.parent / unquote(target)).exists():
-                name = file.relative_to(tree).as_posix()
-                yield f"{name} links to {target}, which the class's copy does not have"

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
-from jupyter_client.kernelspec import NATIVE_KERNEL_NAME
 from nbformat import NotebookNode
 from tqdm import tqdm
 
 from helpers.files import is_own, own_files, write_whole
 from staff.authoring.cells import read_notebook
 from staff.authoring.student_version import student_version, with_seeds
-from staff.notebooks import notebook_rules, refresh
+from staff.notebooks import refresh
 from staff.notebooks.folding import fold
 from staff.notebooks.refresh import RefreshError
 
@@ -70,8 +68,8 @@ def make_release(path: Path, secret: str | None = None) -> NotebookNode:
     return released
 
 
-def write_labs(notebooks: dict[Path, NotebookNode], folder: Path, execute: bool) -> Iterator[Path]:
-    """Write released notebooks into a folder, each whole or not at all, and yield their paths.
+def write_labs(notebooks: dict[Path, NotebookNode], folder: Path, execute: bool) -> list[Path]:
+    """Write released notebooks into a folder, each whole or not at all; return their paths.
 
     Args:
         notebooks: what ``make_release`` made, by source.
@@ -84,26 +82,9 @@ def write_labs(notebooks: dict[Path, NotebookNode], folder: Path, execute: bool)
     folder.mkdir(parents=True, exist_ok=True)
     for path, notebook in tqdm(notebooks.items(), desc="labs", unit="lab", disable=None):
         if execute:
-            _execute(notebook, path.name, folder)
+            try:
+                refresh.with_outputs(notebook, folder)
+            except RefreshError as error:
+                raise RefreshError(f"{path.name}: {error}") from error
         write_whole(folder / path.name, nbformat.writes(notebook) + "\n")
-        yield folder / path.name
-
-
-def _execute(notebook: NotebookNode, name: str, folder: Path) -> None:
-    """Run an untouched lab where it will lie, and keep the outputs as refreshing would."""
-    # A class's copy stays clean.
-    environment = {**refresh.environment(), "PYTHONDONTWRITEBYTECODE": "1"}
-    try:
-        refresh.Client(notebook, folder, refresh.TIMEOUT, kernel_name=NATIVE_KERNEL_NAME).run(
-            environment
-        )
-    except RefreshError as error:
-        raise RefreshError(f"{name}: {error}") from error
-    refresh.tidy(notebook)
-    complaints = [
-        *notebook_rules.check_counts(notebook),
-        *notebook_rules.check_outputs(notebook),
-        *notebook_rules.check_paths(notebook),
-    ]
-    if complaints:
-        raise RefreshError(f"{name}: {'; '.join(complaints)}")
+    return [folder / path.name for path in notebooks]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import copy
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 
 from nbformat import NotebookNode
@@ -49,7 +49,7 @@ def release(root: Path, execute: bool = True, labs: Collection[str] | None = Non
             f"There is no lab {unknown[0]}; there are: {', '.join(sources) or 'none'}."
         )
     notebooks = {p: make_release(p) for lab, p in sources.items() if labs is None or lab in labs}
-    return list(write_labs(notebooks, root / RELEASED, execute))
+    return write_labs(notebooks, root / RELEASED, execute)
 
 
 def is_current(root: Path) -> list[str]:
@@ -61,9 +61,8 @@ def is_current(root: Path) -> list[str]:
         if not file.exists():
             complaints.append(f"{RELEASED}/{name} is missing; {AGAIN}")
             continue
-        new, old = _lasting(make_release(path)), _lasting(read_notebook(file))
-        if place := _difference(new, old):
-            complaints.append(f"{RELEASED}/{name}: {place} does not belong to its source; {AGAIN}")
+        if _lasting(make_release(path)) != _lasting(read_notebook(file)):
+            complaints.append(f"{RELEASED}/{name} does not belong to its source; {AGAIN}")
     for file in own_files(root / RELEASED, "*.ipynb", deep=False):
         if file.name not in sources:
             complaints.append(f"{RELEASED}/{file.name} has no source")
@@ -79,16 +78,6 @@ def _lasting(notebook: NotebookNode) -> NotebookNode:
         if tags:
             cell.metadata["tags"] = tags
     return notebook
-
-
-def _difference(new: NotebookNode, old: NotebookNode) -> str | None:
-    """The first place where two notebooks differ."""
-    for number, (a, b) in enumerate(zip(new.cells, old.cells, strict=False), start=1):
-        if a != b:
-            return f"cell {number}"
-    if len(new.cells) != len(old.cells):
-        return "its number of cells"
-    return None if new == old else "its metadata"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -118,24 +107,20 @@ def main(arguments: list[str] | None = None) -> int:
         if options.class_tree:
             secret = read_secret(options.secret_file.expanduser()) if options.secret_file else None
             folder = options.class_tree.expanduser().resolve()
-            notes = class_tree(root, folder, secret)
-            print("\n".join([*notes, *_advice(folder, secret)]))
+            class_tree(root, folder, secret)
+            if secret is None:
+                print("Without --secret-file the hidden inputs are those of the public repository.")
+            print(
+                f"{folder} is ready. Its Colab badges still lead to the public repository; where "
+                "the class has its own: python -m staff.notebooks.address OWNER/NAME REF, there."
+            )
         elif not options.check:
             for path in release(root, labs=options.labs or None):
                 print(f"released {path.relative_to(root).as_posix()}")
-    except (ValueError, RefreshError, ModuleNotFoundError) as error:
+    except (ValueError, RefreshError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0
-
-
-def _advice(folder: Path, secret: str | None) -> Iterator[str]:
-    if secret is None:
-        yield "Without --secret-file the hidden inputs are those of the public repository."
-    yield (
-        f"{folder} is ready. Its Colab badges still lead to the public repository; where the class "
-        "has its own: python -m staff.notebooks.address OWNER/NAME REF, there."
-    )
 
 
 if __name__ == "__main__":

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import copy
-import importlib
 import re
 
 from nbformat import NotebookNode
+from nbgrader.nbgraderformat import (
+    MetadataValidator,
+    SchemaTooNewError,
+    SchemaTooOldError,
+    ValidationError,
+)
+from nbgrader.preprocessors import (
+    ClearHiddenTests,
+    ClearMarkScheme,
+    ClearOutput,
+    ClearSolutions,
+    ComputeChecksums,
+    LockCells,
+)
+from traitlets.config import Config
 
 from helpers.course.checks.lab import seed_of
-from staff.authoring.cells import HIDDEN, SCORE, kind, nbgrader, scored_task
+from staff.authoring.cells import HIDDEN, SCORE, kind, scored_task
+
+REFUSALS = (ValidationError, SchemaTooOldError, SchemaTooNewError)
 
 _VARIANT = re.compile(r"(?m)^VARIANT = 0(?=[ \t]*(?:#.*)?$)")
 
@@ -57,18 +73,13 @@ def student_version(notebook: NotebookNode) -> NotebookNode:
     Raises:
         ValueError: nbgrader refuses the notebook; says why.
     """
-    steps = nbgrader("preprocessors")
-    refusals = (RuntimeError, ValueError, KeyError, nbgrader("nbgraderformat").ValidationError)
-    config = importlib.import_module("traitlets.config").Config()  # not that of the user
-    released, resources = copy.deepcopy(notebook), {}
-    for step in (
-        *(steps.LockCells, steps.ClearSolutions, steps.ClearOutput, steps.CheckCellMetadata),
-        *(steps.ClearHiddenTests, steps.ClearMarkScheme, steps.ComputeChecksums),
-        steps.CheckCellMetadata,
-    ):
-        try:
+    released, resources, config = copy.deepcopy(notebook), {}, Config()  # not that of the user
+    steps = (LockCells, ClearSolutions, ClearOutput, ClearHiddenTests, ClearMarkScheme)
+    try:
+        MetadataValidator().validate_nb(released)
+        for step in (*steps, ComputeChecksums):
             released, resources = step(config=config).preprocess(released, resources)
-        except refusals as error:
-            problem = " ".join(str(error).split())[:300]
-            raise ValueError(f"nbgrader's step {step.__name__} refuses it: {problem}") from error
+    except (RuntimeError, ValueError, KeyError, *REFUSALS) as error:
+        problem = " ".join(str(error).split())[:300]
+        raise ValueError(f"nbgrader refuses it: {problem}") from error
     return released

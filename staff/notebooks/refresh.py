@@ -63,18 +63,30 @@ def refresh(path: Path, timeout: int = TIMEOUT, claims: Sequence[Block] = ()) ->
             as it was.
     """
     notebook = nbformat.read(path, as_version=4)
-    seconds = execute(notebook, path.parent, timeout, claims)
-    tidy(notebook)
+    seconds = with_outputs(notebook, path.parent, timeout, claims)
     if is_one_sitting(path):
         write_time(notebook, seconds * speed())
-    complaints = [*check_counts(notebook), *check_outputs(notebook), *check_paths(notebook)]
-    if complaints:
-        raise RefreshError("; ".join(complaints))
     text = nbformat.writes(notebook) + "\n"
     if text == path.read_text(encoding="utf-8"):
         return False
     write_whole(path, text)
     return True
+
+
+def with_outputs(
+    notebook: NotebookNode, folder: Path, timeout: int = TIMEOUT, claims: Sequence[Block] = ()
+) -> float:
+    """Execute a notebook in a folder, and make of it what is stored; errors as for ``refresh``.
+
+    Returns:
+        The seconds that its cells took.
+    """
+    seconds = execute(notebook, folder, timeout, claims)
+    tidy(notebook)
+    complaints = [*check_counts(notebook), *check_outputs(notebook), *check_paths(notebook)]
+    if complaints:
+        raise RefreshError("; ".join(complaints))
+    return seconds
 
 
 class CapturedOutput(OutputWidget):
