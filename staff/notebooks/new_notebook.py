@@ -20,10 +20,8 @@ import nbformat
 from helpers.console import print_all
 from helpers.course.environment import find_root
 from helpers.course.workspace import FURTHER, lesson_name
-from staff.notebooks.address import read_address, write_address
+from staff.notebooks.address import TEMPLATE, read_address, write_address
 from staff.notebooks.claims import claims_file
-
-TEMPLATE = Path(__file__).parent / "template"
 
 
 def make_notebook(root: Path, name: str) -> Path:
