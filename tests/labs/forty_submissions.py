@@ -1,6 +1,6 @@
 """Forty made-up submissions of lab 01, good, wrong, broken and hostile, marked in one command.
 
-    python -m tests.labs.forty_submissions [--keep FOLDER]
+    python -m tests.labs.forty_submissions
 
 Every row of the report must say what is true of its submission, every other submission must be
 marked all the same, and nothing outside of the folder of submissions may have changed.
@@ -8,17 +8,12 @@ marked all the same, and nothing outside of the folder of submissions may have c
 
 from __future__ import annotations
 
-import argparse
+import copy
 import csv
-import hashlib
-import json
 import os
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
@@ -26,239 +21,146 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
 from helpers.course.environment import find_root
-from staff.authoring.cells import read_notebook
+from staff.authoring.cells import kind, read_notebook
 from staff.authoring.labs import lab_sources
-from tests.labs import handed_in
+from tests.labs.handed_in import answered, released
 from tests.labs.lab01_mutants import MUTANTS, REWRITES
 from tests.labs.mutation import patched
 
 ROOT = find_root()
 SOURCE = lab_sources(ROOT)["lab01"]
-MARKED = "marked"
 TASKS = {  # with their points
-    meta["grade_id"]: meta["points"]
+    cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader.points
     for cell in read_notebook(SOURCE).cells
-    if (meta := cell.metadata.get("nbgrader", {})).get("grade") and not meta["solution"]
+    if kind(cell) == "test"
 }
-
-
-@dataclass
-class Expected:
-    """What the report must say.
-
-    Attributes:
-        lost: the tasks whose points are lost; None where it does not matter which.
-        marked: whether it is marked to its end.
-        reason: a part of the reason, in small letters.
-    """
-
-    lost: Collection[str] | None = ()
-    marked: bool = True
-    reason: str = ""
-
-
-def answered(replaced: dict[str, str] | None = None) -> NotebookNode:
-    """The lab with the reference's answers, some of them replaced."""
-    return handed_in.answered(SOURCE, replaced)
-
-
-def place(notebook: NotebookNode, name: str) -> int:
-    """Where the cell with this grade_id stands."""
-    ids = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
-    return ids.index(name)
-
-
-def with_code(code: str, before: str = "count_ngrams_answer") -> NotebookNode:
-    """All answers right, and a cell of the student's own before one of them."""
-    notebook = answered()
-    notebook.cells.insert(place(notebook, before), new_code_cell(code))
-    return notebook
-
-
-def without(name: str) -> NotebookNode:
-    notebook = answered()
-    del notebook.cells[place(notebook, name)]
-    return notebook
-
-
-def with_check(name: str, code: str) -> NotebookNode:
-    notebook = answered()
-    notebook.cells[place(notebook, name)].source = code
-    return notebook
-
-
-def twice(name: str) -> NotebookNode:
-    notebook = answered()
-    i = place(notebook, name)
-    copy = nbformat.from_dict(json.loads(json.dumps(notebook.cells[i])))
-    notebook.cells.insert(i, copy)
-    return notebook
-
-
-FORK_BOMB = """
-import os
-while True:
-    try:
-        os.fork()
-    except OSError:
-        pass
-"""
-STUBBORN = """
-while True:
-    try:
-        while True:
-            pass
-    except BaseException:
-        pass
-"""
-SPY = f"""
-import glob, os
+STUBBORN = "while True:\n    try:\n        while True: pass\n    except BaseException: pass"
+FORK_BOMB = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"
+# They end themselves where they should not get, which the report would say.
+SPY = f"""import os
 places = ({str(SOURCE)!r}, {str(ROOT / "tests")!r}, "/etc/shadow", os.path.expanduser("~/.ssh"))
-found = [place for place in places if os.path.exists(place)]
-print("SEEN", found)
-assert not found
-"""
-WRITER = f"""
-import os
-course, written = {str(ROOT)!r}, []
-parts = [course + part for part in ("", "/helpers", "/staff", "/data")]
+if any(map(os.path.exists, places)):
+    os._exit(1)"""
+WRITER = f"""import os
+parts = [{str(ROOT)!r} + part for part in ("", "/helpers", "/staff", "/data")]
 for folder in (*parts, "/usr", "/etc", "/var/tmp"):
     try:
         open(os.path.join(folder, "written-by-a-submission"), "w").close()
-        written.append(folder)
     except OSError:
-        pass
-"""
-CALLER = """
-import socket
+        continue
+    os._exit(1)"""
+CALLER = """import os, socket
 for address in (("1.1.1.1", 53), ("127.0.0.1", 22), ("10.0.0.1", 80)):
     try:
         socket.create_connection(address, timeout=2)
     except OSError:
         continue
-    raise SystemExit("CONNECTED")
-"""
+    os._exit(1)"""
 
 
-def submissions() -> dict[str, tuple[NotebookNode | str | bytes, Expected]]:
-    """File name -> what is in it, and what the report must say."""
-    made: dict[str, tuple[NotebookNode | str | bytes, Expected]] = {}
+def with_cells(name: str, *cells: NotebookNode | None) -> NotebookNode:
+    """All answers right; these cells, None being the old one, replace one with a grade_id."""
+    notebook = answered(SOURCE)
+    ids = [cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells]
+    place = ids.index(name)
+    old = notebook.cells[place]
+    notebook.cells[place : place + 1] = [cell or copy.deepcopy(old) for cell in cells]
+    return notebook
 
-    def add(name: str, content, expected: Expected | None = None) -> None:
-        made[f"{len(made) + 1:02}-{name}.ipynb"] = (content, expected or Expected())
 
-    add("reference", answered())
-    add("untouched", handed_in.released(SOURCE), Expected(TASKS))
+def submissions() -> dict[str, tuple[bytes, set[str] | None, str]]:
+    """By file name: content, tasks that lose points (None: any), why it is not marked whole."""
+    made: dict[str, tuple[bytes, set[str] | None, str]] = {}
+
+    def add(name, content, lost=frozenset(), reason="") -> None:
+        if isinstance(content, NotebookNode):
+            content = nbformat.writes(content).encode()
+        made[f"{len(made) + 1:02}-{name}.ipynb"] = (content, lost, reason)
+
+    def add_code(name, code, lost=frozenset(), reason="") -> None:
+        """A cell of the student's own before one of the tasks."""
+        add(name, with_cells("count_ngrams_answer", new_code_cell(code), None), lost, reason)
+
+    add("reference", answered(SOURCE))
+    add("untouched", released(SOURCE), set(TASKS))
     for rewrite in REWRITES[::2][:7]:
-        add(f"right-{rewrite.task}", answered({rewrite.task: rewrite.source}))
+        add(f"right-{rewrite.task}", answered(SOURCE, {rewrite.task: rewrite.source}))
     for mutant in MUTANTS[::8][:9]:
-        code = patched(SOURCE, mutant)
-        add(f"wrong-{mutant.task}", answered({mutant.task: code}), Expected({mutant.task}))
-    add("own-error", with_code("1 / 0"))
-    add("exit", with_code("import sys; sys.exit()"))
-    add("deleted-answer", without("add_k_answer"), Expected({"add_k"}))
-    add("deleted-check", without("add_k"))  # put back, as every locked cell is
-    add("changed-check", with_check("add_k", "pass"))
-    add("copied-cell", twice("add_k_answer"))
-    add("endless", with_code("while True: pass"))
-    add("stubborn", with_code(STUBBORN), Expected(None, marked=False, reason="to stop"))
-    add("fork-bomb", with_code(FORK_BOMB), Expected(None, marked=False))
-    add("gigabyte-line", with_code("print('x' * 2**30)"))  # more than its memory: an error
-    add("gigabyte", with_code("for _ in range(1000): print('x' * 10**6)"),
-        Expected(None, marked=False))  # fmt: skip
-    add("flood", with_code("while True: print('x' * 1000)"), Expected(None, marked=False))
-    add("memory", with_code("hoard = [bytearray(2**28) for _ in range(64)]"), Expected(None))
-    add("kills-itself", with_code("import os; os.kill(os.getpid(), 9)"),
-        Expected(None, marked=False))  # fmt: skip
-    add("spy", with_code(SPY))
-    add("writer", with_code(WRITER + "assert not written"))
-    add("caller", with_code(CALLER))
-    add("script", with_code("print('<script>alert(1)</script>')"))
-    add("not-json", "{ this is no JSON", Expected(marked=False, reason="json"))
-    add("not-a-notebook", '{"a": 1}', Expected(marked=False, reason="notebook"))
-    add("empty", "", Expected(marked=False, reason="json"))
-    add("binary", b"\xff\xfe\x00" * 100, Expected(marked=False, reason="utf-8"))
+        wrong = answered(SOURCE, {mutant.task: patched(SOURCE, mutant)})
+        add(f"wrong-{mutant.task}", wrong, {mutant.task})
+    add_code("own-error", "1 / 0")
+    add_code("exit", "import sys; sys.exit()")
+    add("deleted-answer", with_cells("add_k_answer"), {"add_k"})
+    add("deleted-check", with_cells("add_k"))  # put back, as every locked cell is
+    changed = answered(SOURCE)
+    next(cell for cell in changed.cells if kind(cell) == "test").source = "pass"
+    add("changed-check", changed)
+    add("copied-cell", with_cells("add_k_answer", None, None))
+    add_code("endless", "while True: pass")
+    add_code("stubborn", STUBBORN, None, "to stop")
+    add_code("fork-bomb", FORK_BOMB, None, ".")
+    add_code("gigabyte-line", "print('x' * 2**30)")  # more than its memory: an error
+    add_code("gigabyte", "for _ in range(1000): print('x' * 10**6)", None, ".")
+    add_code("flood", "while True: print('x' * 1000)", None, ".")
+    add_code("memory", "hoard = [bytearray(2**28) for _ in range(64)]", None)
+    add_code("kills-itself", "import os; os.kill(os.getpid(), 9)", None, ".")
+    add_code("spy", SPY)
+    add_code("writer", WRITER)
+    add_code("caller", CALLER)
+    add_code("script", "print('<script>alert(1)</script>')")
+    add("not-json", b"{ this is no JSON", None, "json")
+    add("not-a-notebook", b'{"a": 1}', None, "notebook")
+    add("empty", b"", None, "json")
+    add("binary", b"\xff\xfe\x00" * 100, None, "utf-8")
     return made
 
 
-def fingerprint(folder: Path, left_out: Callable[[Path], bool]) -> dict[str, str]:
-    """Every file below a folder with a hash of its content."""
-    found = {}
-    for parent, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if not left_out(Path(parent, name))]
-        for name in files:
-            path = Path(parent, name)
-            if path.is_file() and not left_out(path):
-                found[str(path)] = hashlib.sha256(path.read_bytes()).hexdigest()
-    return found
-
-
-def complaints(row: dict[str, str], expected: Expected) -> list[str]:
+def complaints(row: dict[str, str], lost: set[str] | None, reason: str) -> list[str]:
     """Where a row of the report is not as it must be."""
     found = []
-    if (row["status"] == MARKED) != expected.marked:
-        found.append(f"status {row['status']!r}")
-    if not expected.marked and not row["reason"]:
-        found.append("no reason")
-    if expected.reason not in row["reason"].lower():
-        found.append(f"reason {row['reason']!r}")
-    if expected.lost is None or not expected.marked:
-        return found
-    for task, points in TASKS.items():
-        mine = 0 if task in expected.lost else points
-        if row[task] in ("", None) or float(row[task]) != mine:
+    if (row["status"] == "marked") == bool(reason) or reason not in row["reason"].lower():
+        found.append(f"{row['status']}, {row['reason']!r}")
+    for task, points in TASKS.items() if lost is not None else ():
+        mine = 0 if task in lost else points
+        if row[task] == "" or float(row[task]) != mine:
             found.append(f"{task}: {row[task]!r} points, not {mine}")
     return found
 
 
+def state() -> bytes:
+    """What git says of the course."""
+    listing = ["git", "status", "--porcelain", "--untracked-files=all"]
+    return subprocess.run(listing, cwd=ROOT, capture_output=True, check=True).stdout
+
+
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.labs.forty_submissions")
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep submissions and marks")
-    keep = parser.parse_args().keep
-    temporary = tempfile.TemporaryDirectory()
-    folder = keep or Path(temporary.name, "submissions")
-    folder.mkdir(parents=True)
-    made = submissions()
-    for name, (content, _) in made.items():
-        text = content if isinstance(content, str | bytes) else nbformat.writes(content)
-        data = text if isinstance(text, bytes) else text.encode()
-        (folder / name).write_bytes(data)
-
-    def passing(path: Path) -> bool:  # what Python, pytest and git keep for themselves
-        return path.name in {"__pycache__", ".git", ".venv", ".pytest_cache", ".ruff_cache"}
-
-    before = fingerprint(ROOT, passing)
-    handed_in = fingerprint(folder, lambda path: path.name == "marks")
-    workplace = tempfile.TemporaryDirectory(prefix="m-")  # short: sockets will lie in it
-    began = time.monotonic()
-    command = [sys.executable, "-m", "staff.marking.marking", str(folder)]
-    environment = {**os.environ, "TMPDIR": workplace.name}
-    done = subprocess.run([*command, "--time-limit", "90"], cwd=ROOT, env=environment)
-    seconds = time.monotonic() - began
-    with (folder / "marks" / "points.csv").open(encoding="utf-8", newline="") as file:
-        rows = {row["file"]: row for row in csv.DictReader(file)}
-    faults = [] if done.returncode == 0 else [f"the command ended with {done.returncode}"]
-    for name, (_, expected) in made.items():
-        if name not in rows:
-            faults.append(f"{name}: no row")
-            continue
-        faults += [f"{name}: {words}" for words in complaints(rows[name], expected)]
-        print(f"{name:34}{rows[name]['status']:14}{rows[name]['total']:>6}  {rows[name]['reason']}")
-    if fingerprint(ROOT, passing) != before:
+    made, before, faults = submissions(), state(), []
+    # The second is for temporary files, and has a short name: sockets will lie in it.
+    with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory(prefix="m-") as second:
+        folder = Path(first)
+        for name, (content, _, _) in made.items():
+            (folder / name).write_bytes(content)
+        command = [sys.executable, "-m", "staff.marking.marking", first, "--time-limit", "90"]
+        done = subprocess.run(command, cwd=ROOT, env={**os.environ, "TMPDIR": second})
+        if done.returncode or os.listdir(second):
+            faults.append(f"it ended with {done.returncode} and left {os.listdir(second)}")
+        with (folder / "marks/points.csv").open(encoding="utf-8", newline="") as file:
+            rows = {row["file"]: row for row in csv.DictReader(file)}
+        for name, (content, *expected) in made.items():
+            row = rows[name]
+            print(f"{name:34}{row['status']:14}{row['total']:>6}  {row['reason']}")
+            faults += [f"{name}: {words}" for words in complaints(row, *expected)]
+            if (folder / name).read_bytes() != content:
+                faults.append(f"{name} has changed")
+        text = "".join(p.read_text("utf-8") for p in (folder / "marks/feedback").glob("*.html"))
+    faults += [
+        f"a feedback page holds {secret}"
+        for secret in ("BEGIN HIDDEN", "check.score(", "<script>alert(1)</script>")
+        if secret in text
+    ]
+    if state() != before:
         faults.append("the course has changed")
-    if fingerprint(folder, lambda path: path.name == "marks") != handed_in:
-        faults.append("a submission has changed")
-    if left := os.listdir(workplace.name):
-        faults.append(f"left in the temporary folder: {', '.join(sorted(left))}")
-    pages = list((folder / "marks" / "feedback").glob("*.html"))
-    text = "".join(page.read_text(encoding="utf-8") for page in pages)
-    for secret in ("BEGIN HIDDEN", "check.score(", "<script>alert(1)</script>"):
-        if secret in text:
-            faults.append(f"a feedback page holds {secret}")
-    print(f"{len(made)} submissions in {seconds:.0f} s, {len(pages)} feedback pages.")
     print("\n".join(faults) or "All rows are as they must be; nothing else has changed.")
-    temporary.cleanup()
-    workplace.cleanup()
     return 1 if faults else 0
 
 
