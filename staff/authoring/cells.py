@@ -31,20 +31,15 @@ SCORE = re.compile(r'\bcheck\.score\("(\w+)", seed=0\)')
 
 
 def read_notebook(path: Path) -> NotebookNode:
-    """A notebook file of nbformat 4.5 or newer.
+    """A notebook file.
 
     Raises:
-        ValueError: it is no such notebook, or a cell has no id.
+        ValueError: it is no notebook.
     """
     try:
-        notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=nbformat.NO_CONVERT)
-        nbformat.validate(notebook)
-    except (nbformat.reader.NotJSONError, nbformat.ValidationError, UnicodeDecodeError) as error:
-        problem = str(error).split("\n")[0][:200]
-        raise ValueError(f"{path.name} is not a valid notebook: {problem}") from error
-    if (notebook.nbformat, notebook.nbformat_minor) < (4, 5):
-        raise ValueError(f"{path.name} is older than nbformat 4.5: open and save it in JupyterLab.")
-    return notebook
+        return nbformat.read(path, as_version=4)
+    except (nbformat.reader.NotJSONError, nbformat.ValidationError) as error:
+        raise ValueError(f"{path.name} is not a valid notebook: {error}") from error
 
 
 def kind(cell: NotebookNode) -> str:

@@ -22,7 +22,6 @@ import hashlib
 import json
 import logging
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -54,7 +53,7 @@ from staff.marking.submissions import MARKS, find_submissions
 
 
 def make_key(source: Path, secret: str | None, folder: Path) -> Path:
-    """What a worker needs of a lab: nbgrader's gradebook, the release, and what is hidden.
+    """What a worker needs of a lab: nbgrader's gradebook with the hidden tests, and the release.
 
     Args:
         source: the authored notebook.
@@ -80,8 +79,6 @@ def make_key(source: Path, secret: str | None, folder: Path) -> Path:
         converter.start()
     nbformat.write(student_version(notebook), key / "release.ipynb")
     shutil.rmtree(key / "source")  # the worker's process needs no solutions
-    seeds = re.findall(r"\bseed=(\d{6,})", "\n".join(cell.source for cell in notebook.cells))
-    (key / "hidden.json").write_text(json.dumps(seeds), encoding="utf-8")
     return key
 
 

@@ -60,7 +60,8 @@ def mark(folder: Path) -> dict[str, Any]:
         notes.append(f"Interrupted after {course.limits.cell_seconds} s: cell {numbers}.")
     if course.no_word:
         notes.append(f"The hidden test said nothing: {', '.join(course.no_word)}; look at it.")
-    hidden = json.loads((keys[lab] / "hidden.json").read_text("utf-8"))
+    sources = "\n".join(cell.source for cell in course.executed.cells)
+    hidden = re.findall(r"\bseed=(\d{6,})", sources)
     result = {
         "status": status,
         "reason": " ".join(notes),

@@ -18,44 +18,30 @@ def check_links(notebook: NotebookNode, path: Path, root: Path) -> list[str]:
     """Relative links and images of the Markdown cells lead to files and headings that exist."""
     complaints = []
     for number, cell in enumerate(notebook.cells, start=1):
-        if cell.cell_type != "markdown":
-            continue
-        text = _CODE_OR_FORMULA.sub("", cell.source)
+        text = _CODE_OR_FORMULA.sub("", cell.source) if cell.cell_type == "markdown" else ""
         for target in (match[1] or match[2] for match in _LINK.finditer(text)):
             if re.match(r"(?:https?|mailto):", target):
                 continue
-            if problem := _broken(target, notebook, cell, path, root):
-                complaints.append(f"cell {number}: the link '{target}' {problem}")
+            file, _, anchor = unquote(target).partition("#")
+            linked = (path.parent / file).resolve()
+            if file.startswith("/") or not linked.is_relative_to(root.resolve()):
+                problem = "leads out of the course"
+            elif not linked.exists():
+                problem = "leads to nothing"
+            elif anchor and not _has_heading(anchor, linked if file else notebook):
+                problem = "names no heading there"
+            else:
+                continue
+            complaints.append(f"cell {number}: the link '{target}' {problem}")
     return complaints
 
 
-def _broken(
-    target: str, notebook: NotebookNode, cell: NotebookNode, path: Path, root: Path
-) -> str | None:
-    """What is wrong with a relative link, if anything."""
-    if target.startswith("attachment:"):
-        name = target.removeprefix("attachment:")
-        return None if name in cell.get("attachments", {}) else "names no attachment of its cell"
-    file, _, anchor = unquote(target).partition("#")
-    linked = (path.parent / file).resolve() if file else path.resolve()
-    if file.startswith("/") or not linked.is_relative_to(root.resolve()):
-        return "leads out of the course"
-    if file and not linked.exists():
-        return "leads to nothing"
-    if anchor and linked.suffix == ".ipynb":
-        there = nbformat.read(linked, as_version=4) if file else notebook
-        if anchor not in headings(there):
-            return "names no heading there"
-    elif anchor and linked.suffix == ".md":
-        titles = _HEADING.findall(linked.read_text(encoding="utf-8"))
-        slugs = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
-        if anchor not in slugs:
-            return "names no heading there"
-    return None
-
-
-def headings(notebook: NotebookNode) -> set[str]:
-    """The anchors of a notebook's headings as JupyterLab makes them: spaces become hyphens."""
-    sources = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+def _has_heading(anchor: str, there: Path | NotebookNode) -> bool:
+    """Whether a notebook has this heading; JupyterLab's anchors have hyphens for spaces."""
+    if isinstance(there, Path):
+        if there.suffix != ".ipynb":
+            return True  # of other files, nothing is known
+        there = nbformat.read(there, as_version=4)
+    sources = [cell.source for cell in there.cells if cell.cell_type == "markdown"]
     titles = [title for source in sources for title in _HEADING.findall(source)]
-    return {re.sub(r"[*`]", "", title).replace(" ", "-") for title in titles}
+    return anchor in {re.sub(r"[*`]", "", title).replace(" ", "-") for title in titles}
