@@ -7,7 +7,8 @@ What it isolates, on Linux:
   other submissions and the home folder are not there. It writes to private folders in memory, of
   limited size, that end with it;
 - network, processes and shared memory: namespaces of its own, with no way out;
-- rights: an unprivileged user without capabilities, who cannot gain any;
+- rights: an unprivileged user without capabilities, who cannot gain any, and without the keys of
+  the session;
 - amounts: address space, processor time, processes, size of a file, open files by limits of each
   process; wall-clock time and the memory of all processes together by the watchdog
   (``watchdog.py``), which looks several times a second.

@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import psutil
 import pytest
 
 from staff.marking import sandbox
+from staff.marking.inside import KEYCTL
 from staff.marking.limits import Limits
 from staff.marking.sandbox import (
     NoSandbox,
@@ -114,6 +116,35 @@ def test_what_is_refused(action, monkeypatch):
     monkeypatch.setenv("SECRET_OF_THE_MARKER", "1")
     code = f"import os, resource, socket\ntry:\n    {action}\n    print(1)\n"
     assert said(code + "except (OSError, ValueError, AssertionError):\n    print(0)\n") == 0
+
+
+@needs_sandbox
+@pytest.mark.skipif(os.geteuid() == 0, reason="root's sandbox has no user namespace of its own")
+def test_no_user_namespace_inside():
+    assert said("import ctypes; print(ctypes.CDLL(None).unshare(0x10000000))") == -1
+
+
+@needs_sandbox
+@pytest.mark.skipif(platform.machine() not in KEYCTL, reason="its number is not known here")
+def test_the_keys_of_the_one_who_marks():
+    """Laid into the session keyring by a process that starts the sandbox, and not found inside."""
+    keyctl, add_key = KEYCTL[platform.machine()], {"x86_64": 248, "aarch64": 217}
+    search = f"""
+import ctypes
+print(ctypes.CDLL(None).syscall({keyctl}, 10, -3, b"user", b"of the marker", 0))"""
+    line = confined(inside(SMALL, code=search, slot=MINE), ROOT, SMALL)
+    outside = f"""
+import ctypes, subprocess
+call = ctypes.CDLL(None).syscall
+call({keyctl}, 1, None)
+call({add_key[platform.machine()]}, b"user", b"of the marker", b"secret", 6, -3)
+{search}
+subprocess.run({line!r})"""
+    done = subprocess.run([sys.executable, "-uc", outside], capture_output=True, text=True)
+    mine, theirs = map(int, done.stdout.split())
+    if mine == -1:
+        pytest.skip("this machine keeps no keys")
+    assert theirs == -1
 
 
 @needs_sandbox
