@@ -26,7 +26,6 @@ from staff.marking.watchdog import end_processes
 
 # Seconds that a worker may take before the first cell and after the last, at speed 1.
 START_AND_END = 150
-MOST_RESULT = 8 * 2**20  # bytes of a page or a result
 
 
 class Workers:
@@ -72,14 +71,14 @@ class Workers:
         try:
             folder.mkdir(mode=0o700)
             path = str((self.folder / submission.file).absolute())
-            own = {"path": path, "student": submission.student, "named": submission.named}
+            own = {"path": path, "student": submission.student}
             text = json.dumps({**self.job, **own, "slot": slot})
             (folder / "job.json").write_text(text, encoding="utf-8")
             complaint = self._wait_for(folder)
             with suppress(OSError, ValueError):
-                page = _read(folder / "page.html")
+                page = (folder / "page.html").read_text(encoding="utf-8")
             try:
-                result = json.loads(_read(folder / "result.json"))
+                result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
             except (OSError, ValueError):
                 complaint = complaint or "The worker ended early."
             return {"status": "failed", "reason": complaint} if complaint else result, page
@@ -144,9 +143,3 @@ def worker_environment(root: str, folder: Path) -> dict[str, str]:
 def environment_path() -> str:
     """With the programs of this Python's environment, of which nbgrader calls one (alembic)."""
     return os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-
-
-def _read(path: Path) -> str:
-    if path.stat().st_size > MOST_RESULT:
-        raise ValueError(f"{path.name} is too large.")
-    return path.read_text(encoding="utf-8")

@@ -32,12 +32,10 @@ class Submission:
     Attributes:
         student: the name of the file, or of the folder that holds it.
         file: relative to the folder of submissions.
-        named: whether the file's name is the student's, rather than the lab's.
     """
 
     student: str
     file: str
-    named: bool
 
 
 def find_submissions(folder: Path) -> list[Submission]:
@@ -48,12 +46,12 @@ def find_submissions(folder: Path) -> list[Submission]:
     """
     if not folder.is_dir():
         raise ValueError(f"There is no folder {folder}.")
-    found = [Submission(path.stem, path.name, True) for path in _notebooks(folder)]
+    found = [Submission(path.stem, path.name) for path in _notebooks(folder)]
     for inner in sorted(folder.iterdir()):
         own = is_own(inner.name) and inner.name != MARKS
         if own and inner.is_dir() and not inner.is_symlink():
             files = _notebooks(inner)
-            found += [Submission(inner.name, f"{inner.name}/{f.name}", False) for f in files]
+            found += [Submission(inner.name, f"{inner.name}/{f.name}") for f in files]
     if not found:
         raise ValueError(
             f"There is no notebook in {folder}: put them there as STUDENT.ipynb or in folders "

@@ -49,5 +49,5 @@ def test_a_byte_order_mark_is_no_obstacle(tmp_path):
 
 
 def test_a_name_with_combining_marks_names_its_page():
-    submission = Submission("हिन्दी/e\u0301", "a.ipynb", True)
+    submission = Submission("हिन्दी/e\u0301", "a.ipynb")
     assert _page_names([submission]) == {"a.ipynb": "हिन्दी_e\u0301.html"}
