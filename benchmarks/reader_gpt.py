@@ -10,8 +10,7 @@ names earlier) and long (the preset laptop_long, ten times the steps, once).
 Every run is measured on the Reader's validation stories as it goes, each read from its beginning:
 bits per byte, and the share of minimal pairs that it decides rightly
 (``helpers.data.minimal_pairs``), which chance gets half right. What is finished is measured on the
-test part, too. The seconds of the parts baselines, laptop and long belong to the machine that is
-written down; let it do nothing else meanwhile.
+test part, too. Of baselines, laptop and long the seconds count: let the machine do nothing else.
 """
 
 from __future__ import annotations

@@ -11,8 +11,6 @@ sign        with each number of the gradient divided by its size
 cut         with a gradient that goes back some steps only
 text        the tales: windows of training, the state carried between them or not
 schedule    scheduled sampling, by how the share of true symbols decays
-
-Each entry of the results is one training on one core.
 """
 
 from __future__ import annotations

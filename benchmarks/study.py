@@ -106,7 +106,7 @@ class Study:
         found = _with(asked, self.rows(part))
         if not found:
             self._count()
-            found = [asked | row for row in make()]
+            found = [_plain(asked | row) for row in make()]
             self._keep(found, part)
         return found
 
@@ -179,8 +179,12 @@ def _rows(content: Row, part: str) -> list[Row]:
 
 
 def _with(asked: Row, rows: list[Row]) -> list[Row]:
-    asked = json.loads(json.dumps(asked))  # as it comes back from the file
-    return [row for row in rows if asked.items() <= row.items()]
+    return [row for row in rows if _plain(asked).items() <= row.items()]
+
+
+def _plain(row: Row) -> Row:
+    """As it comes back from the file."""
+    return json.loads(json.dumps(row))
 
 
 class Numbered:

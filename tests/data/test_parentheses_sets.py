@@ -70,11 +70,10 @@ def test_kinds_and_lengths_are_equally_likely():
     labelled = near_miss_set(12_000, [6, 10, 14], generator(1))
     kinds = torch.bincount(labelled.kinds, minlength=len(KINDS))
     assert int(kinds[0]) == 6000
-    assert int(kinds[-1]) == 0
-    assert chisquare(kinds[1:-1]).pvalue > 1e-3
+    assert chisquare(kinds[1:]).pvalue > 1e-3
     lengths = Counter(labelled.lengths[labelled.labels == 1].tolist())
     assert chisquare(list(lengths.values())).pvalue > 1e-3
-    assert [KINDS[i] for i in range(1, 7)] == list(NEGATIVES)
+    assert KINDS[1:] == tuple(NEGATIVES)
 
 
 def test_a_depth_for_all():
