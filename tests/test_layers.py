@@ -15,7 +15,7 @@ from helpers.files import own_files
 
 ROOT = Path(__file__).resolve().parents[1]
 # From the ground floor up; a single module on the ground floor is its own layer's name.
-LAYERS = ["ground", "data", "models", "inference", "learning", "display", "course"]
+LAYERS = ["ground", "data", "models", "pretrained", "inference", "learning", "display", "course"]
 # Of staff's tools, likewise: a class's copy has the first alone.
 STAFF = ["notebooks", "authoring", "marking"]
 DRAWING = {"matplotlib", "IPython", "ipywidgets"}

@@ -126,10 +126,11 @@ class WordPieceTokenizer:
 
     def encode(self, text: str) -> Tensor:
         """Ids (T,): from the left of each word, always the longest piece that fits."""
-        known = {word: self._encode_word(word) for word in set(self.split(text))}
+        known = {word: self.encode_word(word) for word in set(self.split(text))}
         return torch.tensor([i for word in self.split(text) for i in known[word]], dtype=torch.long)
 
-    def _encode_word(self, word: str) -> list[int]:
+    def encode_word(self, word: str) -> list[int]:
+        """Ids of one word: always the longest piece that fits, or [UNK] by itself."""
         ids, start = [], 0
         while start < len(word) <= _LONGEST_WORD:
             mark = "##" if start else ""
