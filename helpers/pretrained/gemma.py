@@ -13,7 +13,7 @@ from torch import Tensor
 from helpers.models.gemma import Gemma, GemmaConfig
 from helpers.pretrained.gguf import GGUF
 
-_PARTS = {
+PARTS = {
     "attn_norm": "attention_norm",
     "attn_q": "attention.query",
     "attn_k": "attention.key",
@@ -47,10 +47,10 @@ def load_gemma(path: str | Path, dtype: torch.dtype = torch.float32) -> Gemma:
     state["output.weight"] = state["embedding.weight"]
     state["norm.weight"] = file["output_norm.weight"].to(dtype)
     for layer in range(config.n_layers):
-        for theirs, ours in _PARTS.items():
+        for theirs, ours in PARTS.items():
             tensor = file[f"blk.{layer}.{theirs}.weight"].to(dtype)
             if theirs in _TURNED:
-                tensor = _neighbours(tensor, config.d_head)
+                tensor = neighbours(tensor, config.d_head)
             state[f"blocks.{layer}.{ours}.weight"] = tensor
     model.load_state_dict(state, assign=True)
     model.output.weight = model.embedding.weight
@@ -73,7 +73,7 @@ def _config(file: GGUF) -> GemmaConfig:
     )
 
 
-def _neighbours(rows: Tensor, d_head: int) -> Tensor:
+def neighbours(rows: Tensor, d_head: int) -> Tensor:
     """Rows of heads, ordered as ``RotaryPositions`` pairs them: there feature i turns with i + K/2,
     here 2 i with 2 i + 1."""
     heads = rows.unflatten(0, (-1, 2, d_head // 2))  # (heads, 2, K/2, ...)
