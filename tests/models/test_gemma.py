@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from helpers.data import corpora
 from helpers.models.gemma import Gemma, GemmaConfig
 from helpers.pretrained.gemma import PARTS, GemmaTokenizer, load_gemma, neighbours
 from helpers.pretrained.store import find
@@ -129,9 +130,10 @@ def test_gemma_3_is_that_of_transformers():
                 tensor = pairs.transpose(1, 2).flatten(0, 2)
             back[name] = tensor - 1 if "norm" in rest else tensor
     theirs.load_state_dict(back)
-    texts = [
+    stories = corpora.lantern_bay().test
+    texts = [stories[i * 1000 : i * 1000 + 60 * i + 20] for i in range(14)] + [
         "The capital of France is", "2 + 2 = 4\n3 + 5 = 8\n7 + 6 =", "straße 你好 unbelievably",
-        "हिन्दी में एक वाक्य।", "def f(x):\n    return x", "The ferryman's lantern. " * 120,
+        "हिन्दी में एक वाक्य।", "def f(x):\n    return x", stories[:3000],
     ]  # fmt: skip
     for text in texts:
         tokens = torch.tensor([tokenizer.encode(text)])
