@@ -143,13 +143,14 @@ class RotaryPositions(RelativePositions):
     """Rotary positions (RoPE): turns queries and keys by angles that grow with the position.
 
     The pair of features (2i, 2i+1) of the vector at position t is a point of the plane, turned by
-    the angle t / 10000^(2i/K). A score q_i . k_j then depends on i - j, not on i and j, and norms
+    the angle t / base^(2i/K). A score q_i . k_j then depends on i - j, not on i and j, and norms
     stay. Pairs are neighbours, as in the paper; many libraries pair feature i with feature i + K/2
     instead. With the rows of W_Q and W_K reordered the two are the same model, but weights must
     not be carried from one to the other without that.
 
     Args:
         d_head: K, even.
+        base: the larger, the slower the last pairs turn; for longer texts (Gemma 3 has 1,000,000).
         slower: for each pair, by what factor it turns slower (position interpolation; Chen et al.
             2023 slow all pairs alike).
 
@@ -160,11 +161,13 @@ class RotaryPositions(RelativePositions):
     section 3.2.2 and equation 34.
     """
 
-    def __init__(self, d_head: int, *, slower: Sequence[float] | None = None) -> None:
+    def __init__(
+        self, d_head: int, base: float = BASE, *, slower: Sequence[float] | None = None
+    ) -> None:
         super().__init__()
         if d_head % 2:
             raise ValueError(f"d_head is {d_head}, but features are turned in pairs: make it even.")
-        self.d_head = d_head
+        self.d_head, self.base = d_head, base
         self.slower = [1.0] * (d_head // 2) if slower is None else list(slower)
         self._table: Tensor | None = None
 
@@ -181,7 +184,7 @@ class RotaryPositions(RelativePositions):
         """(cos, cos) and (-sin, sin) of the angles of each position: (rows, 2, K/2, 2)."""
         slower = torch.tensor(self.slower, dtype=torch.float64, device="cpu")
         steps = torch.arange(rows, dtype=torch.float64, device="cpu")
-        angles = steps[:, None] * (_frequencies(self.d_head) / slower)  # (rows, K/2)
+        angles = steps[:, None] * (_frequencies(self.d_head, self.base) / slower)  # (rows, K/2)
         cos, sin = angles.cos(), angles.sin()
         pairs = [torch.stack(pair, dim=-1) for pair in ((cos, cos), (-sin, sin))]
         return torch.stack(pairs, dim=1)
@@ -249,6 +252,6 @@ def _long_enough(
         return make(max(LEAST_ROWS, 2 * end)).to(x.dtype).to(x.device)
 
 
-def _frequencies(d_model: int) -> Tensor:
-    """1 / 10000^(2i/D) for i = 0, 1, ...: (ceil(D/2),) in float64, on the CPU."""
-    return BASE ** -(torch.arange(0, d_model, 2, dtype=torch.float64, device="cpu") / d_model)
+def _frequencies(d_model: int, base: float = BASE) -> Tensor:
+    """1 / base^(2i/D) for i = 0, 1, ...: (ceil(D/2),) in float64, on the CPU."""
+    return base ** -(torch.arange(0, d_model, 2, dtype=torch.float64, device="cpu") / d_model)
