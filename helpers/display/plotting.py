@@ -20,7 +20,6 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.collections import PathCollection, PolyCollection
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from matplotlib.transforms import Bbox, ScaledTranslation
@@ -31,6 +30,7 @@ from helpers.display.signs import visible
 STEADY, SIGNED, PALE = "cividis", "RdBu_r", "Blues"  # colours of matrices, by name
 LINE_STYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 3)), (0, (1, 1)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+HATCHES = ("", "///", "...", "xx", "\\\\\\", "++", "--")
 
 STYLE: dict[str, Any] = {
     "figure.figsize": (9.0, 4.6),
@@ -82,9 +82,10 @@ def heatmap(
     xlabel: str,
     ylabel: str,
     value_label: str,
-    annotate: str = "",
+    annotate: bool | str = False,
     low: float | None = None,
     high: float | None = None,
+    missing: str = "no value",
     cmap: str = "",
     tokens: bool = True,
     title: str = "",
@@ -94,12 +95,12 @@ def heatmap(
 
     Args:
         matrix: (rows, columns) numbers. Cells that are NaN or infinite are hatched, and a note
-            under the plot says so.
+            under the plot says ``missing``.
         row_labels, column_labels: one label per row and column; spaces, line breaks and tabs in
             them are made visible.
         xlabel, ylabel: what the columns and the rows are.
         value_label: what the colours mean, with the unit; stands beside the colour bar.
-        annotate: a format such as ".1f" writes the numbers into the cells.
+        annotate: True writes the numbers into the cells; a format such as ".1f" may be given.
         low, high: the ends of the colour scale; the matrix' own by default. Where it has both
             signs, zero is in the middle unless both are given.
         cmap: matplotlib's name of the colours. Left out, they grow steadily in lightness, or, for a
@@ -147,12 +148,14 @@ def heatmap(
         corner = (column - 0.5, row - 0.5)
         ax.add_patch(Rectangle(corner, 1, 1, **HATCHED))
     if not finite.all():
-        ax.set_xlabel(f"{xlabel}\nhatched: no value")
+        ax.set_xlabel(f"{xlabel}\nhatched: {missing}")
     if annotate:
+        text = ".2f" if annotate is True else annotate
         for row, column in np.argwhere(finite):
             shade = image.cmap(image.norm(matrix[row, column]))
-            look = {"ha": "center", "va": "center", "color": _ink_on(shade), "fontsize": size - 1}
-            ax.text(column, row, format(matrix[row, column], annotate), **look)
+            colour = "black" if _luminance(shade) > 0.2 else "white"
+            number = format(matrix[row, column], text)
+            ax.text(column, row, number, ha="center", va="center", color=colour, fontsize=size - 1)
     return ax
 
 
@@ -221,6 +224,7 @@ def bars(
     xlabel: str,
     ylabel: str = "",
     horizontal: bool = True,
+    spread: Any = None,
     floor: Mapping[str, float] | None = None,
     value_format: str = ".2f",
     title: str = "",
@@ -231,46 +235,67 @@ def bars(
     Args:
         labels: one per bar; spaces, line breaks and tabs in them are made visible where a label
             consists of nothing else.
-        values: one number per bar. One that is NaN or infinite has no bar; it is written out as a
-            word instead.
+        values: one number per bar, or {name: numbers} for groups of bars with a legend. A value
+            that is NaN or infinite has no bar; it is written out as a word instead.
         xlabel, ylabel: the labels of the axes as they are seen; with the unit.
         horizontal: the first bar at the top; False stands the bars up, the first at the left.
+        spread: error bars, in the shape of ``values``.
         floor: label -> position of a dashed reference line.
         value_format: how the values are written; "" leaves them out.
 
     Raises:
         ValueError: if there is no bar or the numbers do not fit the labels.
     """
-    if not len(labels):
+    groups = values if isinstance(values, Mapping) else {"": values}
+    spreads = spread if isinstance(spread, Mapping) else dict.fromkeys(groups, spread)
+    if not len(labels) or not groups:
         raise ValueError("There is nothing to draw: give at least one bar.")
-    values = array_of(values, "values")
-    if values.shape != (len(labels),):
-        raise ValueError(
-            f"{len(labels)} labels need as many values; these have shape {values.shape}."
-        )
     if ax is None:
-        height = max(1.8, 1.2 + 0.42 * len(labels))
+        height = max(1.8, 1.2 + 0.42 * len(labels) * (1 + 0.6 * (len(groups) - 1)))
         ax = plt.subplots(figsize=(9.0, height) if horizontal else None)[1]
-    lengths = np.where(np.isfinite(values), values, 0.0)
-    draw = ax.barh if horizontal else ax.bar
-    drawn = draw(range(len(labels)), lengths, 0.8 * 0.92, color=COLOURS[0], edgecolor="white")
-    if value_format:
-        words = [format(v, value_format) if math.isfinite(v) else word_of(v) for v in values]
-        ax.bar_label(drawn, labels=words, padding=4, fontsize=12)
+    places, width = np.arange(len(labels)), 0.8 / len(groups)
+    for k, (name, numbers) in enumerate(groups.items()):
+        numbers = array_of(numbers, "values")
+        if numbers.shape != (len(labels),):
+            raise ValueError(
+                f"{len(labels)} labels need as many values; these have shape {numbers.shape}."
+            )
+        at = places + (k - (len(groups) - 1) / 2) * width
+        lengths = np.where(np.isfinite(numbers), numbers, 0.0)
+        error = spreads.get(name)
+        look = {
+            "label": name,
+            "color": COLOURS[k % len(COLOURS)],
+            "hatch": HATCHES[k % len(HATCHES)],
+            "edgecolor": "white",
+            "error_kw": {"capsize": 4, "ecolor": GREY},
+        }
+        if horizontal:
+            drawn = ax.barh(at, lengths, height=width * 0.92, xerr=error, **look)
+        else:
+            drawn = ax.bar(at, lengths, width=width * 0.92, yerr=error, **look)
+        if value_format:
+            words = [
+                format(number, value_format) if math.isfinite(number) else word_of(number)
+                for number in numbers
+            ]
+            ax.bar_label(drawn, labels=words, padding=4, fontsize=12)
     names = _visible(labels, only_blank=True)
     if horizontal:
-        ax.set_yticks(range(len(names)), names)
+        ax.set_yticks(places, names)
         ax.invert_yaxis()
         ax.grid(visible=False, axis="y")
         ax.margins(x=0.12)
     else:
-        ax.set_xticks(range(len(names)), names)
+        ax.set_xticks(places, names)
         if sum(map(len, names)) > 70:
             ax.tick_params(axis="x", rotation=45)
         ax.grid(visible=False, axis="x")
         ax.margins(y=0.12)
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
     reference_lines(ax, floor or {}, vertical=horizontal)
+    if len(groups) > 1:
+        ax.legend()
     return ax
 
 
@@ -283,7 +308,7 @@ def heatmaps(
     ylabel: str,
     value_label: str,
     high: float | None = None,
-    annotate: str = "",
+    annotate: bool | str = False,
     tokens: bool = True,
 ) -> Figure:
     """Matrices side by side that are to be compared: one colour scale, one bar of colours.
@@ -354,7 +379,7 @@ def colours_of(values: Any, high: float | None = None) -> Callable[[float], tupl
         if not math.isfinite(value):
             return LIGHTEST, GREY
         shade = shades((value / reach + 1) / 2 if both else abs(value) / reach)
-        return shade, _ink_on(shade)
+        return shade, "black" if _luminance(shade) > 0.2 else "white"
 
     return paint
 
@@ -383,25 +408,28 @@ def uncover(figure: Figure) -> None:
 
 def _covers(ax: Axes, box: Bbox) -> bool:
     """Whether a box on the canvas covers a line, a band, a bar or a point of the axes."""
-    if any(bar.get_visible() and bar.get_window_extent().overlaps(box) for bar in ax.patches):
-        return True
-    points: list[Any] = []
-    paths: list[tuple[Any, bool]] = []  # and whether it is filled
-    for line in filter(Line2D.get_visible, ax.lines):
+    for line in ax.lines:
         path = line.get_transform().transform_path(line.get_path())
+        if not line.get_visible():
+            continue
         if line.get_linestyle() == "None":  # points without a line between them
-            points.extend(path.vertices)
-        else:
-            paths.append((path, False))
+            if any(box.contains(*point) for point in path.vertices):
+                return True
+        elif path.intersects_bbox(box, filled=False):
+            return True
+    if any(p.get_visible() and p.get_window_extent().overlaps(box) for p in ax.patches):
+        return True
     for collection in ax.collections:
-        if isinstance(collection, PathCollection):
-            points.extend(collection.get_offset_transform().transform(collection.get_offsets()))
-        else:
-            filled = isinstance(collection, PolyCollection)  # a band, maybe in pieces; else lines
-            shapes = map(collection.get_transform().transform_path, collection.get_paths())
-            paths += [(shape, filled) for shape in shapes]
-    hit = any(box.contains(*point) for point in points)
-    return hit or any(path.intersects_bbox(box, filled=filled) for path, filled in paths)
+        if isinstance(collection, PathCollection):  # points
+            points = collection.get_offset_transform().transform(collection.get_offsets())
+            if any(box.contains(*point) for point in points):
+                return True
+            continue
+        filled = isinstance(collection, PolyCollection)  # a band, maybe in pieces; else lines
+        paths = map(collection.get_transform().transform_path, collection.get_paths())
+        if any(path.intersects_bbox(box, filled=filled) for path in paths):
+            return True
+    return False
 
 
 def _reach(values: Any) -> float:
@@ -503,10 +531,6 @@ def _luminance(colour: tuple[float, ...]) -> float:
     """Relative luminance of an sRGB colour (WCAG 2)."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def _ink_on(shade: tuple[float, ...]) -> str:
-    return "black" if _luminance(shade) > 0.2 else "white"
 
 
 def _cell(rows: int, columns: int) -> float:

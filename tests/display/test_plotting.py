@@ -76,12 +76,12 @@ def test_annotations_stay_readable_on_every_shade():
 
 
 def test_cells_without_a_value_are_hatched_and_noted():
-    ax = heatmap([[np.nan, 1, 2], [-np.inf, 3, np.inf]], annotate=".2f")
+    ax = heatmap([[np.nan, 1, 2], [-np.inf, 3, np.inf]], missing="never seen", annotate=True)
     assert [patch.get_hatch() for patch in ax.patches] == ["////"] * 3
-    assert "hatched: no value" in ax.get_xlabel()
+    assert "hatched: never seen" in ax.get_xlabel()
     assert len(ax.texts) == 3
     assert heatmap([[1.0, 2.0]]).get_xlabel() == "next letter"
-    heatmap([[np.nan]], annotate=".2f").figure.canvas.draw()
+    heatmap([[np.nan]], annotate=True).figure.canvas.draw()
 
 
 def test_thirty_tokens_stay_readable():
@@ -156,10 +156,14 @@ def test_bars_carry_their_values():
     assert [patch.get_width() for patch in ax.patches] == [1.0, 0.0, 0.0]
 
 
-def test_standing_bars():
-    look = {"xlabel": "model", "ylabel": "bits", "horizontal": False}
-    ax = plotting.bars(["a", "b"], [1, 2], floor={"source": 1}, **look)
-    assert [patch.get_height() for patch in ax.patches] == [1, 2]
+def test_standing_bars_in_groups():
+    groups = {"train": [1, 2], "held out": [3, 4]}
+    ax = plotting.bars(
+        ["a", "b"], groups, xlabel="model", ylabel="bits", horizontal=False, floor={"source": 1}
+    )
+    assert [patch.get_height() for patch in ax.patches] == [1, 2, 3, 4]
+    assert len({patch.get_hatch() for patch in ax.patches}) == 2
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["train", "held out"]
     assert ax.texts[-1].get_text() == "source"
 
 
