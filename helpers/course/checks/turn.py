@@ -12,11 +12,11 @@
     def square(x):
         return x * x
 
-The function is what the notebook prints as a solution, word for word. A slip is a patch of it, with
-the hint below for an answer that gives the same. Where one hint is enough for several patches, they
-stand above each other; a slip of several places, ``old => new ;; old => new``, is patched one by
-one. A line without ``=>`` takes the place of the whole body; the function's own
-name then means the right one: ``return 2 * square(x)``. A backslash continues a long line.
+The function (or class) is what the notebook prints as a solution, word for word. A slip is a patch
+of it, with the hint below for an answer that gives the same. Where one hint is enough for several
+patches, they stand above each other; a slip of several places, ``old => new ;; old => new``, is
+patched one by one. A line without ``=>`` takes the place of a function's whole body; its own name
+then means the right one: ``return 2 * square(x)``. A backslash continues a long line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
@@ -69,10 +68,7 @@ def turn(
     """
 
     def make(solution: Callable[..., Any]) -> Task:
-        before = {name: task.fallback for name, task in lab.tasks.items()}
-        reference = FunctionType(
-            solution.__code__, {**solution.__globals__, **before}, argdefs=solution.__defaults__
-        )
+        reference = _with_names(solution, {n: task.fallback for n, task in lab.tasks.items()})
         wrong = Slips(reference, slips)
 
         def check(trial: Trial) -> None:
@@ -138,7 +134,7 @@ class Slips:
                 raise ValueError(f"{name}: '{old}' occurs {times} times in its body, not once.")
             body = body.replace(old, new)
         # It is an answer like a student's: none of the course's own functions.
-        scope = {**_scope(self.reference), "__name__": "slip"}
+        scope = {**_functions(self.reference)[0].__globals__, "__name__": "slip"}
         exec(head + body, scope)
         version = scope[name]
         if whole:
@@ -146,24 +142,40 @@ class Slips:
         return version
 
 
-def _scope(made: Any) -> dict[str, Any]:
-    """The names that a function, or the methods of a class, may use."""
-    return getattr(made, "__globals__", None) or vars(sys.modules[made.__module__])
+def _functions(solution: Callable[..., Any]) -> list[FunctionType]:
+    """The function itself, or the methods of a class."""
+    parts = vars(solution).values() if isinstance(solution, type) else [solution]
+    return [part for part in parts if isinstance(part, FunctionType)]
+
+
+def _with_names(solution: Callable[..., Any], names: dict[str, Any]) -> Callable[..., Any]:
+    """The solution, in which these names stand for something else than in its module."""
+    made = {
+        f.__name__: FunctionType(
+            f.__code__, {**f.__globals__, **names}, f.__name__, f.__defaults__, f.__closure__
+        )
+        for f in _functions(solution)
+    }
+    if not isinstance(solution, type):
+        return made[solution.__name__]
+    for name, method in made.items():
+        setattr(solution, name, method)
+    return solution
 
 
 def source_of(function: Callable[..., Any]) -> str:
-    """A function as it is written, without its decorators."""
+    """A function or class as it is written, without its decorators."""
     source = textwrap.dedent(inspect.getsource(function))
     return "".join(source.splitlines(keepends=True)[_definition(source).lineno - 1 :])
 
 
 def head_and_body(source: str) -> tuple[str, str]:
-    """The source of a function up to its docstring, if it has one, and the rest."""
+    """The source of a function or class up to its docstring, if it has one, and the rest."""
     function, lines = _definition(source), source.splitlines(keepends=True)
     first = function.body[0]
     end = first.end_lineno if ast.get_docstring(function) is not None else first.lineno - 1
     return "".join(lines[:end]), "".join(lines[end:])
 
 
-def _definition(source: str) -> ast.FunctionDef:
+def _definition(source: str) -> ast.FunctionDef | ast.ClassDef:
     return ast.parse(source).body[0]

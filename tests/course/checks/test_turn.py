@@ -49,6 +49,27 @@ class Counter:
         return self.n + by
 
 
+@turn(
+    turns,
+    "Square, and add what was given at first.",
+    cases=lambda draw: [Case("by hand", 1, 3)],
+    call=lambda made, offset, x: made(offset).of(x),
+    slips="""
+    + self.offset =>
+        The offset is missing.
+    """,
+)
+class Shifted:
+    """A square, shifted."""
+
+    def __init__(self, offset):
+        super().__init__()
+        self.offset = offset
+
+    def of(self, x):
+        return square(x) + self.offset
+
+
 def said(task, answer):
     wrong = task.judge(answer).complaint
     return wrong and (wrong.rule, wrong.hint)
@@ -90,6 +111,17 @@ def test_a_slip_of_several_places_and_of_a_class():
     assert hint == "Both."
     assert Counter(3).up(2) == 5
     assert version(3).up(2) == -1
+
+
+def test_a_solution_may_be_a_class():
+    assert Shifted.fallback(1).of(3) == 10
+    ((version, hint),) = Shifted.slips
+    assert version(1).of(3) == 9
+    assert said(Shifted, version) == ("by hand", hint)
+    assert Shifted.judge(Shifted.fallback).right
+    head, body = head_and_body(source_of(Shifted.fallback))
+    assert head == 'class Shifted:\n    """A square, shifted."""\n'
+    assert body.endswith("return square(x) + self.offset\n")
 
 
 def test_slips_need_no_frame_of_empty_lines():
