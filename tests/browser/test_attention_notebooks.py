@@ -32,8 +32,7 @@ def test_a_head_is_chosen_and_reads_a_text_of_ones_own(open_notebook):
     ("name", "cell"),
     [
         ("08", "step_through,"),
-        ("09", "draw_lookup,"),
-        ("09", "show_word,"),
+        ("09_scale_and_mask", "draw_lookup,"),
         ("10", "draw_clock,"),
         ("10", "explore_rope,"),
         ("11", "show_position,"),

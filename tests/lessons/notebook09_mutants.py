@@ -2,41 +2,25 @@
 
 from tests.labs.mutation import Mutant, Rewrite
 
-MUTANTS = [
-    Mutant(
-        "one_output",
-        "plain mean",
-        "p / total * v",
-        "v / len(V)",
-        "add up the values with these weights",
-    ),
-]
+MUTANTS: list[Mutant] = []
 
 REWRITES = [
     Rewrite(
-        "one_output",
-        "vectors",
+        "attention_weights",
+        "by powers",
         """
-def one_output(q, K, V):
-    powers = torch.stack([(q * k).sum() for k in K]).exp()
-    return (powers[:, None] * V).sum(0) / powers.sum()
+def attention_weights(Q, K):
+    powers = (Q @ K.mT).exp()
+    return powers / powers.sum(1, keepdim=True)
 """,
     ),
     Rewrite(
-        "one_output",
-        "three loops, filled",
+        "causal_weights",
+        "a sum",
         """
-def one_output(q, K, V):
-    powers, out = torch.zeros(len(K)), torch.zeros(V.shape[1])
-    for s in range(len(K)):
-        score = 0.0
-        for i in range(len(q)):
-            score = score + q[i] * K[s, i]
-        powers[s] = math.exp(score)
-    for s in range(len(K)):
-        for j in range(V.shape[1]):
-            out[j] += powers[s] / powers.sum() * V[s, j]
-    return out
+def causal_weights(scores):
+    T = scores.shape[0]
+    return (scores + torch.full((T, T), -math.inf).triu(1)).softmax(-1)
 """,
     ),
     Rewrite(
@@ -52,32 +36,6 @@ def split_heads(x, H):
 """,
     ),
     Rewrite(
-        "attention_weights",
-        "by powers",
-        """
-def attention_weights(Q, K):
-    powers = (Q @ K.mT).exp()
-    return powers / powers.sum(1, keepdim=True)
-""",
-    ),
-    Rewrite(
-        "scaled_attention",
-        "the queries divided",
-        """
-def scaled_attention(Q, K, V):
-    return torch.softmax(Q * Q.shape[-1] ** -0.5 @ K.T, dim=-1) @ V
-""",
-    ),
-    Rewrite(
-        "causal_weights",
-        "a sum",
-        """
-def causal_weights(scores):
-    T = scores.shape[0]
-    return (scores + torch.full((T, T), -math.inf).triu(1)).softmax(-1)
-""",
-    ),
-    Rewrite(
         "split_heads",
         "chunks",
         """
@@ -86,25 +44,28 @@ def split_heads(x, H):
 """,
     ),
     Rewrite(
-        "cross_attention",
-        "step by step",
+        "MultiHeadAttention",
+        "head by head",
         """
-def cross_attention(X, M, W_Q, W_K, W_V):
-    scores = (X @ W_Q) @ (M @ W_K).T / math.sqrt(W_K.shape[1])
-    return scores.softmax(1) @ (M @ W_V)
-""",
-    ),
-    Rewrite(
-        "to_mark",
-        "by loops",
-        """
-def to_mark(looks, marks):
-    total, n = 0, 0
-    for b in range(marks.shape[0]):
-        for t in range(marks.shape[1]):
-            if marks[b, t] >= 0:
-                total, n = total + looks[:, :, b, t, marks[b, t]], n + 1
-    return total / n
+class MultiHeadAttention(nn.Module):
+    def __init__(self, D, H):
+        super().__init__()
+        self.H = H
+        self.query, self.key, self.value, self.output = (
+            nn.Linear(D, D, bias=False) for _ in range(4)
+        )
+
+    def forward(self, x, source=None, mask=None):
+        if source is None:
+            source = x
+        mask = torch.ones(1, 1, 1, 1) == 1 if mask is None else mask
+        parts = (self.query(x), self.key(source), self.value(source))
+        outputs = []
+        for q, k, v in zip(*(part.chunk(self.H, dim=-1) for part in parts)):
+            scores = (q @ k.transpose(1, 2) / q.shape[-1] ** 0.5)[:, None]
+            weights = scores.masked_fill(mask.logical_not(), float("-inf")).softmax(dim=-1)
+            outputs.append(weights[:, 0] @ v)
+        return self.output(torch.cat(outputs, dim=-1))
 """,
     ),
 ]

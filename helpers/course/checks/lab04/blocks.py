@@ -87,7 +87,7 @@ def attention_in_blocks(trial: Trial) -> None:
         "For each block of queries go through the blocks of keys, with three things in hand: the "
     )
     where += "largest score so far, the sum of the powers, the sum of values times powers. "
-    where += see(9, "Optional: the quadratic cost")
+    where += see(9, "Softmax, a selection that can be learned")
     ragged = "The last block may be shorter than the others: take the sizes from the slices."
     front = "There may be dimensions in front of T and K, such as heads: count from the end."
     large = "e^1000 is infinite: the largest score so far is subtracted in every block, and no "

@@ -1,0 +1,34 @@
+"""What the further notebook 09_trained_heads claims: see staff/notebooks/claims.py."""
+
+# %% c113
+dots = [(at, row.argmax().item()) for at, row in enumerate(weights[0, 2, :SHOWN])
+        if at >= FROM and row.max() > 0.8]  # fmt: skip
+assert [(words[at - 1], words[at], words[to]) for at, to in dots] == [
+    ("window", ".", "¶"), ("said", ".", "“"), ("me", ".", "“")]  # fmt: skip
+
+# %% c120
+before, sink, mark, name_share = (found for found, _ in habits.values())
+even_of = [float(chance) for _, chance in habits.values()]
+others = mark.flatten().sort().values[:-1]
+assert mark.argmax() == 10 and 0.86 < mark[2, 2] < 0.9 and 0.23 < others.max() < 0.27
+assert even_of[2] < 0.04 and 0.01 < even_of[1] < 0.03
+assert before[1, 1] > 0.3 and before[2, 0] > 0.3 and before.max() < 0.5 and even_of[0] < 0.05
+assert 0.05 < sink.max() < 0.15
+assert name_share.argmax() == 12 and name_share[3, 0] > 0.35 and 0.03 < even_of[3] < 0.05
+assert to_names(looks, is_other)[3, 0] < 0.6 * name_share[3, 0]
+assert all(
+    found.max() > 9 * chance
+    for found, chance in zip((before, mark, name_share), (even_of[0], *even_of[2:4]))
+)
+
+# %% c140
+assert who == (3, 0)
+for (own, other), most, low, high in zip(persons, (0.25, 0.08), (0.09, 0.02), (0.155, 0.05)):
+    own, other = own[:, :, 3, 0], other[:, :, 3, 0]
+    she, he = (own > other).float().mean(1)
+    assert she > 0.85 and 0.3 < he < 0.7 and own[0].mean() < most
+    assert own[1].mean() > other[0].mean()  # men, from He and from She
+    assert own[0].mean() > other[1].mean()  # women, from She and from He
+    assert (own[0] > other[1]).float().mean() > 0.75 < (own[1] > other[0]).float().mean()
+    women, men = (own[0] + other[1]).mean() / 2, (own[1] + other[0]).mean() / 2
+    assert low < men < women - 0.01 and women < high
