@@ -13,7 +13,7 @@ from helpers.contracts import Predictor
 from helpers.display import palette
 from helpers.display.signs import SIGNS, visible
 from helpers.display.widgets import RUN_ME, driving, panel, show_widget, storing
-from helpers.inference.guessing import GuessingGame, guess_ranks, shannon_bounds
+from helpers.inference.guessing import GuessingGame, guess_ranks
 
 YOU, MODEL = palette.BLUE, palette.VERMILION
 # Names of symbols that cannot be seen.
@@ -30,12 +30,11 @@ def guessing_game(
     length: int = 40,
     description: str = "Guess the hidden letter, again and again until it is found.",
     only_shown: str = "",
-    bounds: bool = True,
 ) -> None:
-    """Show the playable game: the text so far, a key per symbol, and the bounds that follow.
+    """Show the playable game: the text so far, a key per symbol, and the score.
 
     Under every letter stands how many guesses it took: the reader's in the first row, the
-    model's in the second, as in Shannon's paper. Both bounds are computed on the same letters,
+    model's in the second, as in Shannon's paper. Both are scored on the same letters,
     those that the reader guessed.
 
     Args:
@@ -48,13 +47,12 @@ def guessing_game(
         description: words above the game, and for readers without a kernel.
         only_shown: symbols without a key, such as capitals, which occur among the first ``start``
             alone.
-        bounds: whether the score shows Shannon's bounds of the entropy.
 
     Raises:
         ValueError: if there is no passage, one has a symbol outside the alphabet or no symbol
             after ``start``, or ``encode`` does not give one id per symbol.
     """
-    how = (predictor, encode, start, length, only_shown, bounds)
+    how = (predictor, encode, start, length, only_shown)
     board = GuessingBoard(texts, alphabet, *how)
     if driving():
         play_a_round(GuessingBoard(texts, alphabet, *how))
@@ -82,7 +80,6 @@ class GuessingBoard:
         start: int = 30,
         length: int = 40,
         only_shown: str = "",
-        bounds: bool = True,
     ) -> None:
         if not texts:
             raise ValueError("The guessing game needs at least one passage.")
@@ -92,7 +89,7 @@ class GuessingBoard:
             if strange := sorted(set(passage[start:]) - set(alphabet)):
                 raise ValueError(f"{strange[0]!r} is to be guessed in a passage and has no key.")
         self._alphabet, self._start, self._number = alphabet, start, -1
-        self._only_shown, self._bounds = only_shown, bounds
+        self._only_shown = only_shown
         self._predictor, self._encode = predictor, encode or self._positions
         self._text, self._status, self._score = (ipywidgets.HTML() for _ in range(3))
         self.keys = {symbol: self._key(symbol) for symbol in alphabet}
@@ -166,7 +163,7 @@ class GuessingBoard:
             status += " The passage is finished."
         self._status.value = f'<div style="min-height: 1.5em"><b>{escape(status)}</b></div>'
         self._text.value = transcript_html(self.game, self.ranks)
-        self._score.value = score_html(self.game, self.ranks, len(self._alphabet), self._bounds)
+        self._score.value = score_html(self.game, self.ranks)
 
 
 def play_a_round(board: GuessingBoard, letters: int = 3) -> None:
@@ -213,30 +210,15 @@ def transcript_html(game: GuessingGame, ranks: Tensor | None = None) -> str:
     )
 
 
-def score_html(
-    game: GuessingGame, ranks: Tensor | None, vocab_size: int, bounds: bool = True
-) -> str:
-    """Guesses and Shannon's bounds of the reader, and of the model on the same letters."""
+def score_html(game: GuessingGame, ranks: Tensor | None) -> str:
+    """Guesses of the reader, and of the model on the same letters."""
     positions = game.guessed_positions()
-    rows = [_score_row("You", [c for c in game.counts if c is not None], vocab_size)]
+    rows = [_score_row("You", [c for c in game.counts if c is not None])]
     if ranks is not None:
-        same = [int(ranks[position]) for position in positions]
-        # The model may know more symbols than there are keys.
-        rows.append(_score_row("The model, same letters", same, max([vocab_size, *same])))
-    heads = [
-        "",
-        "letters guessed",
-        "right at once",
-        "guesses per letter",
-        "entropy, bits per letter",
-    ]
-    if not bounds:
-        heads, rows = heads[:-1], [row[:-1] for row in rows]
+        rows.append(_score_row("The model, same letters", [int(ranks[p]) for p in positions]))
+    heads = ["", "letters guessed", "right at once", "guesses per letter"]
     cell = 'style="padding: 3px 12px; text-align: right; white-space: nowrap"'
     head = "".join(f"<th {cell}>{name}</th>" for name in heads)
-    note = (
-        f"{len(positions)} letters cannot show more than log₂ {len(positions)} bits: go on a while."
-    )
     return (
         '<table style="border-collapse: collapse; margin-top: 6px">'
         f'<tr style="border-bottom: 1px solid gray">{head}</tr>'
@@ -245,25 +227,14 @@ def score_html(
             for row in rows
         )
         + "</table>"
-        + (
-            f'<div style="font-size: 14px">{note}</div>'
-            if bounds and 0 < len(positions) < 20
-            else ""
-        )
     )
 
 
-def _score_row(name: str, counts: list[int], vocab_size: int) -> list[str]:
+def _score_row(name: str, counts: list[int]) -> list[str]:
     if not counts:
-        return [name, "0", "–", "–", "–"]
-    lower, upper = shannon_bounds(counts, vocab_size)
-    return [
-        name,
-        str(len(counts)),
-        f"{counts.count(1) / len(counts):.0%}",
-        f"{sum(counts) / len(counts):.1f}",
-        f"between {lower:.2f} and {upper:.2f}",
-    ]
+        return [name, "0", "–", "–"]
+    right, mean = f"{counts.count(1) / len(counts):.0%}", f"{sum(counts) / len(counts):.1f}"
+    return [name, str(len(counts)), right, mean]
 
 
 def _name(symbol: str) -> str:

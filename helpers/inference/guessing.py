@@ -1,14 +1,11 @@
-"""Shannon's guessing game: how many guesses until the next symbol is found, and what that bounds.
+"""Shannon's guessing game: how many guesses until the next symbol is found.
 
 Source: C. E. Shannon, "Prediction and Entropy of Printed English", Bell System Technical Journal
 30 (1951), 50-64. A guesser names the symbols from the likeliest to the least likely until the
-right one is named. With q_i the share of positions that took i guesses, Shannon bounds the entropy
-per symbol from both sides by sums over q alone.
+right one is named.
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -57,50 +54,6 @@ def guess_ranks(predictor: Predictor, tokens: Tensor) -> Tensor:
         named_before = (log_probs > right) | ((log_probs == right) & (ids < read[:, None]))
         ranks[:, t] = 1 + named_before.sum(1)
     return ranks.view_as(tokens)
-
-
-def shannon_bounds(ranks: Tensor | Sequence[int], vocab_size: int) -> tuple[float, float]:
-    """Lower and upper bound of the entropy, in bits per symbol, from numbers of guesses.
-
-    With q_i the share of the positions that took i guesses, sorted so that q_1 >= q_2 >= ...::
-
-        sum_i i (q_i - q_{i+1}) log2 i   <=   H   <=   - sum_i q_i log2 q_i
-
-    What the bounds assume (Shannon 1951, section 5):
-
-    - The upper bound holds for any guesser whose order of guesses depends on the past alone: the
-      numbers of guesses then encode the text without loss.
-    - The lower bound holds for the *ideal* guesser, who knows the true probabilities. A guesser
-      with wrong beliefs can stay above the entropy with both numbers.
-    - Both are statements about the shares in the long run. For the ideal guesser these never
-      increase with i, but shares counted in a short text do. Shannon averaged neighbouring rows of
-      his table; here the shares are sorted. Sorting leaves the upper number as it is and can only
-      lower the lower one, so the two never cross. With few guesses both numbers tend to come out
-      too low: n guesses cannot give more than log2 n bits.
-
-    Args:
-        ranks: numbers of guesses, each in 1 .. vocab_size, in any shape.
-        vocab_size: V, the number of symbols to choose from.
-
-    Raises:
-        ValueError: if there are no guesses or one lies outside 1 .. vocab_size.
-    """
-    ranks = torch.as_tensor(ranks, dtype=torch.long).flatten().cpu()
-    if not len(ranks):
-        raise ValueError("There is no bound without guesses: give at least one number of guesses.")
-    if not 1 <= int(ranks.min()) <= int(ranks.max()) <= vocab_size:
-        raise ValueError(
-            f"Numbers of guesses run from 1 to the {vocab_size} symbols there are; these run from "
-            f"{int(ranks.min())} to {int(ranks.max())}."
-        )
-    counts = torch.bincount(ranks, minlength=vocab_size + 1)[1:]
-    q = (counts.double() / len(ranks)).sort(descending=True).values  # (V,)
-    i = torch.arange(1, vocab_size + 1, dtype=torch.double)
-    following = torch.cat([q[1:], q.new_zeros(1)])
-    lower = (i * (q - following) * i.log2()).sum()
-    upper = -torch.xlogy(q, q).sum() / torch.log(torch.tensor(2.0, dtype=torch.double))
-    # Adding 0.0 turns the -0.0 of a text without surprise into 0.0.
-    return float(lower) + 0.0, float(upper) + 0.0
 
 
 class GuessingGame:
@@ -174,11 +127,6 @@ class GuessingGame:
     def guessed_positions(self) -> list[int]:
         """Indices into ``text`` of the symbols that were guessed, not revealed."""
         return [self.start + k for k, count in enumerate(self.counts) if count is not None]
-
-    def bounds(self) -> tuple[float, float] | None:
-        """``shannon_bounds`` of the guesses so far, in bits per symbol; None before the first."""
-        counts = [count for count in self.counts if count is not None]
-        return shannon_bounds(counts, len(self.alphabet)) if counts else None
 
     def _advance(self, count: int | None) -> None:
         self.counts.append(count)

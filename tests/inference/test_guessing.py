@@ -4,10 +4,8 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from helpers.inference.guessing import GuessingGame, guess_ranks, shannon_bounds
+from helpers.inference.guessing import GuessingGame, guess_ranks
 
 
 class FixedPredictor:
@@ -33,10 +31,6 @@ class RepeatPredictor(FixedPredictor):
         log_probs = torch.full((len(tokens), self.vocab_size), -math.inf)
         log_probs[torch.arange(len(tokens)), (tokens + 1) % self.vocab_size] = 0.0
         return log_probs, state + 1
-
-
-def entropy_bits(probs):
-    return -sum(p * math.log2(p) for p in probs if p > 0)
 
 
 def test_ranks_count_the_symbols_named_before():
@@ -76,73 +70,8 @@ def test_ranks_refuse_nan_and_wrong_shape():
         guess_ranks(FixedPredictor([0.5, 0.5]), torch.tensor(1))
 
 
-@pytest.mark.parametrize(
-    "weights",
-    [[1, 1, 1, 1], [8, 4, 2, 2], [7, 0, 5, 0, 1], [1, 2, 3, 4, 5, 6], [27, 1], [5]],
-)
-def test_bounds_bracket_the_entropy_of_an_independent_source(weights):
-    """A text in which every symbol stands exactly as often as its probability says."""
-    total = sum(weights)
-    probs = [weight / total for weight in weights]
-    tokens = torch.cat([torch.full((weight,), k) for k, weight in enumerate(weights)])
-    ranks = guess_ranks(FixedPredictor(probs), tokens)
-    lower, upper = shannon_bounds(ranks, len(weights))
-    assert lower <= entropy_bits(probs) + 1e-12
-    # The ranks of an independent source relabel its symbols, so the upper bound is exact.
-    assert upper == pytest.approx(entropy_bits(probs), abs=1e-12)
-
-
-def test_bounds_meet_where_every_context_is_uniform():
-    # Half of the contexts leave one choice, half leave two equal ones: H = 0.5 bits. Of four
-    # positions, three take one guess and one takes two. Lower bound: 2 * 1/4 * log2 2.
-    lower, upper = shannon_bounds([1, 1, 1, 2], 2)
-    assert lower == pytest.approx(0.5)
-    assert upper == pytest.approx(entropy_bits([0.75, 0.25]))
-
-
-@settings(deadline=None, max_examples=60)
-@given(
-    st.lists(
-        st.lists(st.integers(0, 9), min_size=3, max_size=3).filter(sum), min_size=1, max_size=5
-    )
-)
-def test_bounds_bracket_a_source_with_contexts(contexts):
-    """Equally likely contexts, each with its own exact distribution, and the ideal guesser."""
-    share = math.lcm(*(sum(weights) for weights in contexts))
-    ranks, exact = [], 0.0
-    for weights in contexts:
-        scale = share // sum(weights)
-        for rank, weight in enumerate(sorted(weights, reverse=True), start=1):
-            ranks += [rank] * (weight * scale)
-        exact += entropy_bits([w / sum(weights) for w in weights]) / len(contexts)
-    lower, upper = shannon_bounds(torch.tensor(ranks), 3)
-    assert lower <= exact + 1e-9
-    assert exact <= upper + 1e-9
-
-
-@given(st.lists(st.integers(1, 27), min_size=1, max_size=60))
-def test_bounds_never_cross_on_short_samples(ranks):
-    lower, upper = shannon_bounds(ranks, 27)
-    assert -1e-12 <= lower <= upper + 1e-9
-    assert upper <= math.log2(min(27, len(ranks))) + 1e-9
-
-
-def test_a_text_without_surprise_has_no_entropy():
-    tokens = torch.arange(1, 41) % 5
-    ranks = guess_ranks(RepeatPredictor([1 / 5] * 5), tokens)
-    assert shannon_bounds(ranks, 5) == (0.0, 0.0)
-    assert math.copysign(1, shannon_bounds(ranks, 5)[1]) == 1
-
-
-@pytest.mark.parametrize("ranks", [[], [0, 1], [1, 28]])
-def test_bounds_refuse_what_is_no_number_of_guesses(ranks):
-    with pytest.raises(ValueError, match="guesses"):
-        shannon_bounds(ranks, 27)
-
-
 def test_a_round_counts_the_guesses():
     game = GuessingGame("abca", 1, "abc")
-    assert game.bounds() is None
     assert not game.guess("c")
     assert game.wrong == ["c"]
     assert game.guess("b")
@@ -152,7 +81,6 @@ def test_a_round_counts_the_guesses():
     assert game.finished
     assert game.counts == [2, None, 1]
     assert game.guessed_positions() == [1, 3]
-    assert game.bounds() == shannon_bounds([2, 1], 3)
 
 
 def test_a_round_refuses_what_makes_no_sense():
