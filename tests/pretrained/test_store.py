@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import os
 import tarfile
 import zipfile
 
@@ -85,8 +86,9 @@ def test_another_content_than_was_published_is_not_kept(thing, monkeypatch):
 def test_without_a_network_there_is_one_sentence(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv(store.CACHE_VARIABLE, str(tmp_path))
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
-    monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "")
-    monkeypatch.setenv("PIP_FIND_LINKS", "")
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    for name in ("PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PIP_RETRIES", "0")
     assert store.main(["web"]) == 1
     said = capsys.readouterr().err.strip()
