@@ -48,7 +48,7 @@ class GemmaConfig:
     local_base: float = 10_000.0
     global_base: float = 1_000_000.0
 
-    positions = "rotary"
+    positions = "rotary"  # as ``CachedPredictor`` asks of a ``GPTConfig``: texts know no end
 
 
 class GemmaAttention(nn.Module):

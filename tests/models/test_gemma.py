@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from helpers.data import corpora
+from helpers.inference.cached_predictor import CachedPredictor
 from helpers.models.gemma import Gemma, GemmaConfig
 from helpers.pretrained.gemma import PARTS, GemmaTokenizer, load_gemma, neighbours
 from helpers.pretrained.store import find
@@ -88,6 +89,16 @@ def test_with_the_cache_the_logits_are_the_same(steps):
         logits, state = model.read(part, state)
         parts.append(logits)
     torch.testing.assert_close(torch.cat(parts, 1), model(tokens), rtol=1e-4, atol=1e-5)
+
+
+def test_the_predictor_of_a_gpt_reads_it():
+    torch.manual_seed(0)
+    model = Gemma(SMALL).eval()
+    tokens = torch.randint(50, (20,))
+    log_p = CachedPredictor(model, bos=2).log_probs(tokens)
+    read = torch.cat([torch.tensor([2]), tokens[:-1]])
+    expected = model(read[None]).double().log_softmax(-1)[0].gather(1, tokens[:, None])[:, 0]
+    torch.testing.assert_close(log_p, expected, rtol=1e-4, atol=1e-4)
 
 
 def test_the_tokenizer_joins_by_score_and_writes_unknown_signs_as_bytes():
