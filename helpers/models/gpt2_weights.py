@@ -106,8 +106,11 @@ def _config(settings: Mapping[str, Any]) -> GPTConfig:
                 f"{name} = {value!r}."
             )
     for name in _SIZES.values():
-        if name not in settings:
-            raise ValueError(f"config.json does not say {name}: take the one of a GPT-2.")
+        if not isinstance(settings.get(name), int):
+            raise ValueError(
+                f"config.json says {name} = {settings.get(name)!r}; a whole number is expected: "
+                "take the one of a GPT-2."
+            )
     activation = settings.get("activation_function", "gelu_new")
     if activation not in _ACTIVATIONS:
         raise ValueError(

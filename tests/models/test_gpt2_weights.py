@@ -139,7 +139,7 @@ def halve(file):
         (lambda f: (f / "config.json").write_text("[]"), "expected an object"),
         (lambda f: change(f, model_type="llama"), "model_type = 'llama'.*'gpt2'"),
         (lambda f: change(f, model_type="left out"), "model_type = None"),
-        (lambda f: change(f, n_head="left out"), "does not say n_head"),
+        (lambda f: change(f, n_head="left out"), "says n_head = None; a whole number"),
         (lambda f: change(f, activation_function="relu"), "'relu'; expected one of gelu_new"),
         (lambda f: change(f, layer_norm_epsilon=1e-6), "layer_norm_epsilon = 1e-06"),
         (lambda f: change(f, scale_attn_by_inverse_layer_idx=True), "inverse_layer_idx = True"),
@@ -148,7 +148,7 @@ def halve(file):
         (lambda f: change(f, n_positions=21), r"positions.*\(20, 24\).*\(21, 24\)"),
         (lambda f: change(f, n_embd=32), r"\(50, 24\).*\(50, 32\)"),
         (lambda f: change(f, n_head=5), "d_model = 24 .* n_heads = 5"),
-        (lambda f: change(f, n_head="4"), "n_heads is '4'"),
+        (lambda f: change(f, n_head="4"), "says n_head = '4'; a whole number"),
         (lambda f: change(f, tie_word_embeddings=False), "have no lm_head.weight"),
         (
             lambda f: change_tensors(
