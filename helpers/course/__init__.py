@@ -1,1 +1,1 @@
-"""The course as a whole: its root, the machine, working copies, and the labs' checks."""
+"""The course as a whole: its root, working copies, checks of tasks, quizzes and predictions."""

@@ -6,7 +6,7 @@ these bytes into longer tokens that never reach beyond the pre-token. So every t
 and no token stands for unknown text. What is a letter or a number is as in the version of Unicode
 that ``regex`` knows.
 
-The idea in ten lines is ``helpers.data.merging``; here the same is done fast.
+The merge itself, to be read, is ``helpers.data.merging``; here the same is done fast.
 
 Sources: Sennrich, Haddow and Birch (2016), "Neural Machine Translation of Rare Words with Subword
 Units", section 3.2; Radford et al. (2019), "Language Models are Unsupervised Multitask Learners",

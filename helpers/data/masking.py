@@ -1,4 +1,4 @@
-"""Hiding tokens for masked language modelling, and the loss where they are to be found."""
+"""Masked language modelling (BERT): hiding tokens, and the loss where they are to be found."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Filters: what is done to a next-token distribution before a token is drawn from it.
 
+Temperature, top-k, top-p (nucleus) and the penalty for repetition.
+
 Each takes log-probabilities in nats and returns log-probabilities that sum to 1 again; a token that
 a filter rules out has -inf. ``token_probabilities`` applies those that ``Rules`` name, in order.
 """

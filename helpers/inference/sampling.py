@@ -1,4 +1,4 @@
-"""Drawing text from any predictor, token by token.
+"""Drawing text from any predictor, token by token; ``filters`` has temperature, top-k and top-p.
 
 ``sample`` draws at random, ``stream`` does so and hands out every token at once.
 """

@@ -1,1 +1,1 @@
-"""Training: the one trainer of the course."""
+"""Training: the loop, optimizers, rates, checkpoints, distillation and scaling laws."""

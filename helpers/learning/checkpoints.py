@@ -1,4 +1,4 @@
-"""Models and interrupted trainings on disk; reading them runs no code of theirs.
+"""Models and trainings on disk: saved, loaded, resumed; reading them runs no code of theirs.
 
 A *model folder* holds a trained GPT, or an encoder with its head for masked language modelling:
 ``model.safetensors``, and ``config.json`` with its settings, a card that says where it comes from,

@@ -1,4 +1,7 @@
-"""Muon, which orthogonalises the updates of matrices, and who optimizes what in a GPT."""
+"""Muon, which orthogonalises the updates of matrices, and who optimizes what in a GPT.
+
+The others are PyTorch's AdamW and SparseAdam.
+"""
 
 from __future__ import annotations
 

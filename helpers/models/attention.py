@@ -2,7 +2,8 @@
 
     attend(Q, K, V) = softmax(Q K^T / sqrt(K)) V
 
-``attend_with_weights`` computes it step by step, ``attend`` by fast kernels.
+``attend_with_weights`` computes it step by step, ``attend`` by fast kernels; ``MultiHeadAttention``
+is the layer. ``causal_mask``, ``padding_mask`` and ``prefix_mask`` say who may look at what.
 
 A mask has one meaning everywhere, that of ``F.scaled_dot_product_attention``: True = may attend
 (``nn.MultiheadAttention`` means the opposite). A query that may attend to nothing gets zeros, as
