@@ -118,16 +118,6 @@ def save_gpt(
     print(f"Kept in {OWN_GPT}, {size / 1e6:.1f} MB; the next notebook will read it.")
 
 
-def own_file(name: str) -> Path:
-    """Where a file of the student's own is kept: in ``work/own``, whose folder is there then.
-
-    Where the tests look on, or a lab is marked, it is a folder that nobody else reads.
-    """
-    folder = _own_folder()
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder / name
-
-
 def _own_folder() -> Path:
     return (Path(_passing_folder().name) if _supervised() else find_root() / "work") / "own"
 

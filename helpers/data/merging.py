@@ -17,13 +17,7 @@ Word = tuple[Token, ...]
 Pair = tuple[Token, Token]
 
 _BARE = BPETokenizer([])
-_PRINTABLE = 188  # bytes that GPT-2 numbers first, because they can be printed
 BYTE_IDS: dict[Token, int] = {_BARE.token_bytes(i): i for i in range(256)}  # in GPT-2's order
-# GPT-2's files write a byte that cannot be printed, the n-th of them, as the character U+0100 + n.
-SIGN_OF: dict[int, str] = {
-    byte[0]: chr(byte[0]) if i < _PRINTABLE else chr(256 + i - _PRINTABLE)
-    for byte, i in BYTE_IDS.items()
-}
 
 
 def to_bytes(text: str) -> Word:
@@ -38,6 +32,11 @@ def count_pairs(words: Mapping[Word, int]) -> Counter[Pair]:
         for pair in pairwise(word):
             pairs[pair] += count
     return pairs
+
+
+def best_pair(pairs: Mapping[Pair, int], ids: Mapping[Token, int]) -> Pair:
+    """The most frequent pair; of equally frequent ones, that with the smaller ids."""
+    return min(pairs, key=lambda pair: (-pairs[pair], ids[pair[0]], ids[pair[1]]))
 
 
 def join(word: Word, pair: Pair) -> Word:

@@ -16,7 +16,7 @@ def test_merges_are_stepped_through_and_a_text_of_ones_own_is_cut(open_notebook)
     tree = notebook.run_for("    show_tree,")
     expect(notebook.enter(tree, " harbour").locator("img")).to_have_count(1)
     output = notebook.enter(notebook.run_for("look_at,"), "<b>été</b> 🙂")
-    expect(output).to_contain_text("12 characters, 17 bytes")
+    expect(output).to_contain_text("characters: 12, bytes: 17")
     notebook.shows_no_errors()
 
 

@@ -115,15 +115,3 @@ def test_where_the_tests_look_on_nothing_of_the_students_is_read_or_written(tmp_
     assert list(tmp_path.iterdir()) == []
     own_work.save_gpt(*small_gpt(), {}, tmp_path / own_work.OWN_GPT)
     assert own_work.find_gpt() == tmp_path / own_work.SHIPPED_GPT
-
-
-def test_a_file_of_ones_own_lies_in_work_own(tmp_path, monkeypatch):
-    monkeypatch.setattr(own_work, "find_root", lambda: tmp_path)
-    monkeypatch.delenv(own_work.TESTS, raising=False)
-    path = own_work.own_file("tokenizer.json")
-    assert path == tmp_path / "work" / "own" / "tokenizer.json"
-    assert path.parent.is_dir()
-    monkeypatch.setenv(own_work.TESTS, "1")
-    supervised = own_work.own_file("tokenizer.json")
-    assert supervised.parent.is_dir()
-    assert tmp_path not in supervised.parents

@@ -13,7 +13,7 @@ from helpers.course.checks.trial import Trial
 
 @lab.task(ours.measure)
 def measure(trial: Trial) -> None:
-    size = see(3, "How large a vocabulary?")
+    size = see(3, "The same text in nine languages")
     hints = {
         "tokens per word": "Tokens over words, not the other way round; a word is what text.split()"
         f" gives: also two blanks or a line break stand between two words. {size}",
@@ -37,7 +37,7 @@ def measure(trial: Trial) -> None:
 
 @lab.task(ours.wordpiece)
 def wordpiece(trial: Trial) -> None:
-    where = see(3, "WordPiece, BERT's variant")
+    where = see(3, "Does the order matter?")
     longest = f"From where you stand, try the whole rest first, then ever shorter pieces. {where}"
     mark = f"The first piece stands without ##, every later one with it, in the set too. {where}"
     empty = "Read the kind of error; what if at some place no piece fits?"

@@ -1,0 +1,21 @@
+"""Other right answers to the further notebook on what tokens hide."""
+
+from tests.labs.mutation import Mutant, Rewrite
+
+MUTANTS: list[Mutant] = []
+
+REWRITES = [
+    Rewrite(
+        "digits_behind",
+        "from the right",
+        '''
+def digits_behind(tokens):
+    """For each token of a number, how many digits stand to the right of it; a list."""
+    behind, out = 0, []
+    for token in reversed(tokens):
+        out.insert(0, behind)
+        behind += len(token)
+    return out
+''',
+    ),
+]
