@@ -23,7 +23,6 @@ from helpers.display.plotting import array_of, course_style
 
 WIDTH = 12.6  # inches of a line
 LINE = 1.02  # inches from one line to the next
-SENTENCE = 1.62  # inches for a sentence of its own, with its title and its arcs
 HEIGHT = 0.34  # of a word
 GAP = 0.1  # between words
 SIZE = 15
@@ -62,41 +61,10 @@ def attention_arcs(
     ax.set_axis_off()
     if title:
         ax.text(0.24, top - 0.08, title, va="top", fontsize=14, color=INK)
-    _row(ax, boxes, words, row, chosen, size, least)
-    return figure
-
-
-def attention_sentences(
-    sentences: Sequence[tuple[str, Sequence[str], Any, int]],
-    *,
-    least: float = 0.04,
-    size: float = SIZE,
-) -> Figure:
-    """Sentences of one line each, below each other, every one with the arcs of one of its words.
-
-    Args:
-        sentences: (what stands above it, its words, their weights, the chosen word) for each; the
-            last three as for ``attention_arcs``, which says what is wrong with them.
-        least, size: as for ``attention_arcs``.
-
-    Raises:
-        ValueError: there is no sentence, one does not fit into a line, or it has other faults.
-    """
-    if not sentences:
-        raise ValueError("There is nothing to draw: give at least one sentence.")
-    height = SENTENCE * len(sentences)
-    with course_style():
-        figure = Figure(figsize=(13, height), layout="none")
-        ax = figure.add_axes((0, 0, 1, 1), xlim=(0, 13), ylim=(-height, 0))
-    ax.set_axis_off()
-    for number, (title, words, weights, chosen) in enumerate(sentences):
-        row = _checked(words, weights, chosen)
-        boxes = _flow(words, size)
-        if min(y for _, y, _ in boxes) < 0:
-            raise ValueError(f"The sentence {title!r} is too long for a line: take fewer words.")
-        y = -SENTENCE * (number + 1) + 0.5
-        ax.text(0.24, y + 1.02, title, va="top", fontsize=14, color=INK)
-        _row(ax, [(x, y, width) for x, _, width in boxes], words, row, chosen, size, least)
+    for number, (word, weight) in enumerate(zip(words, row, strict=True)):
+        _word(ax, boxes[number], word, weight, number - chosen, size, least)
+        if weight >= least and number != chosen:
+            _arc(ax, boxes[chosen], boxes[number], weight)
     return figure
 
 
@@ -110,17 +78,6 @@ def _checked(words: Sequence[str], weights: Any, chosen: int) -> np.ndarray:
     if not (row.min() > -1e-4 and row.max() < 1 + 1e-4):
         raise ValueError("Attention weights lie between 0 and 1.")
     return row
-
-
-def _row(
-    ax: Axes, boxes: Sequence[tuple[float, float, float]], words: Sequence[str], row: np.ndarray,
-    chosen: int, size: float, least: float,
-) -> None:  # fmt: skip
-    """All words of a text, and the arcs of the chosen one."""
-    for number, (word, weight) in enumerate(zip(words, row, strict=True)):
-        _word(ax, boxes[number], word, weight, number - chosen, size, least)
-        if weight >= least and number != chosen:
-            _arc(ax, boxes[chosen], boxes[number], weight)
 
 
 def _flow(words: Sequence[str], size: float) -> list[tuple[float, float, float]]:

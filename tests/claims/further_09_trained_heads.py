@@ -7,19 +7,18 @@ assert [(words[at - 1], words[at], words[to]) for at, to in dots] == [
     ("window", ".", "¶"), ("said", ".", "“"), ("me", ".", "“")]  # fmt: skip
 
 # %% c120
-before, sink, mark, name_share = (found for found, _ in habits.values())
-even_of = [float(chance) for _, chance in habits.values()]
-others = mark.flatten().sort().values[:-1]
-assert mark.argmax() == 10 and 0.86 < mark[2, 2] < 0.9 and 0.23 < others.max() < 0.27
-assert even_of[2] < 0.04 and 0.01 < even_of[1] < 0.03
-assert before[1, 1] > 0.3 and before[2, 0] > 0.3 and before.max() < 0.5 and even_of[0] < 0.05
-assert 0.05 < sink.max() < 0.15
+before, mark, divides, name_share = (found for found, _ in habits.values())
+even_of = [chance for _, chance in habits.values()]
+assert mark.argmax() == 10 and 0.86 < mark[2, 2] < 0.9
+assert 0.23 < mark.flatten().sort().values[:-1].max() < 0.27
+assert divides.argmax() == 10 and divides[2, 2] > 0.75 and even_of[2] < 0.2
+assert divides.flatten().sort().values[:-1].max() < 0.45
+assert set(before.flatten().topk(2).indices.tolist()) == {5, 8} and before.max() < 0.5
 assert name_share.argmax() == 12 and name_share[3, 0] > 0.35 and 0.03 < even_of[3] < 0.05
-assert to_names(looks, is_other)[3, 0] < 0.6 * name_share[3, 0]
-assert all(
-    found.max() > 9 * chance
-    for found, chance in zip((before, mark, name_share), (even_of[0], *even_of[2:4]))
-)
+assert weight_on(looks, is_other, is_name)[3, 0] < 0.6 * name_share[3, 0]
+for found, chance in zip((before, mark, name_share), (even_of[0], even_of[1], even_of[3])):
+    assert found.max() > 9 * chance
+assert before.flatten()[[5, 8]].min() > 9 * even_of[0]
 
 # %% c140
 assert who == (3, 0)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from helpers.display.arcs import HEIGHT, WIDTH, attention_arcs, attention_sentences
+from helpers.display.arcs import HEIGHT, WIDTH, attention_arcs
 from helpers.display.palette import FRAME, INK
 
 WORDS = ["[begin]", "The", "cat", "saw", "a", "gull", ".", "¶", "“", "It", "is", "late"]
@@ -70,24 +70,3 @@ def test_an_opening_mark_goes_with_the_word_after_it():
 def test_what_does_not_fit_is_said(weights, chosen, error):
     with pytest.raises(ValueError, match=error):
         attention_arcs(WORDS, weights, chosen)
-
-
-def test_sentences_stand_below_each_other_each_with_its_own_arcs():
-    short = WORDS[:7]
-    first, second = torch.zeros(2, 7)
-    first[2], second[1], second[3] = 0.7, 0.5, 0.2
-    figure = attention_sentences([("one", short, first, 5), ("two", short, second, 5)])
-    assert len(arcs(figure)) == 3
-    places = {text.get_text(): text.get_position()[1] for text in figure.axes[0].texts}
-    assert 0 > places["one"] > places["70"] > places["two"] > places["50"] > -3.3
-    low, high = figure.axes[0].get_ylim()
-    assert all(low < text.get_position()[1] <= high for text in figure.axes[0].texts)
-
-
-def test_sentences_that_cannot_be_drawn_are_named():
-    with pytest.raises(ValueError, match="at least one sentence"):
-        attention_sentences([])
-    with pytest.raises(ValueError, match="'long' is too long for a line"):
-        attention_sentences([("long", WORDS, torch.zeros(12), 3)])
-    with pytest.raises(ValueError, match="need as many weights"):
-        attention_sentences([("odd", WORDS[:7], torch.zeros(3), 3)])

@@ -39,4 +39,23 @@ def one_output(q, K, V):
     return out
 """,
     ),
+    Rewrite(
+        "prefix_mask",
+        "the corner alone",
+        """
+def prefix_mask(prefix, T):
+    mask = torch.tril(torch.ones(T, T, dtype=torch.bool))
+    mask[:prefix, :prefix] = True
+    return mask
+""",
+    ),
+    Rewrite(
+        "prefix_mask",
+        "by positions",
+        """
+def prefix_mask(prefix, T):
+    at = torch.arange(T)
+    return (at[None] <= at[:, None]) | (at < prefix)
+""",
+    ),
 ]

@@ -6,15 +6,15 @@ MUTANTS: list[Mutant] = []
 
 REWRITES = [
     Rewrite(
-        "to_mark",
+        "weight_on",
         "by loops",
         """
-def to_mark(looks, marks):
+def weight_on(looks, rows, columns):
     total, n = 0, 0
-    for b in range(marks.shape[0]):
-        for t in range(marks.shape[1]):
-            if marks[b, t] >= 0:
-                total, n = total + looks[:, :, b, t, marks[b, t]], n + 1
+    for b in range(rows.shape[0]):
+        for t in range(rows.shape[1]):
+            if rows[b, t]:
+                total, n = total + looks[:, :, b, t, columns[b]].sum(-1), n + 1
     return total / n
 """,
     ),

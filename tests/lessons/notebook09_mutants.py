@@ -2,7 +2,9 @@
 
 from tests.labs.mutation import Mutant, Rewrite
 
-MUTANTS: list[Mutant] = []
+MUTANTS = [
+    Mutant("split_heads", "no whole number", "D // H", "D / H", "Sizes are whole numbers"),
+]
 
 REWRITES = [
     Rewrite(

@@ -1,4 +1,4 @@
-"""Your turn with one query, by loops."""
+"""Your turn with one query, by loops, and with the mask of a prefix."""
 
 import torch
 
@@ -44,8 +44,41 @@ def single_queries(draw):
     """,
 )
 def one_output(q, K, V):
-    """q (d_k,), K (S, d_k), V (S, d_v) -> the output, a tensor (d_v,), of one query, by loops."""
+    """q (d_k,), K (S, d_k), V (S, d_v) -> the output, a tensor (d_v,), of one query."""
     scores = [sum(q[i] * k[i] for i in range(len(q))) for k in K]
     powers = [torch.exp(s) for s in scores]
     total = sum(powers)
     return sum(p / total * v for p, v in zip(powers, V))
+
+
+def prefixes(draw):
+    yield Case("by hand: two of four", 2, 4)
+    yield Case("no prefix: a causal mask", 0, 3)
+    for _ in range(3):
+        prefix = draw.integer(2, 5)
+        yield Case("any prefix", prefix, prefix + draw.integer(2, 5))
+
+
+@turn(
+    turns,
+    "Begin with the causal mask, True on and below the diagonal, and open the columns of the "
+    "prefix for every row. " + see(9, "The future is not to be looked at"),
+    cases=prefixes,
+    slips="""
+    mask[:, :prefix] = True =>
+        This is the causal mask: within the prefix, too, everything may be looked at.
+    mask[:, :prefix] => mask[:prefix]
+        Whole rows are open here, so the prefix looks at what comes after it; open its columns.
+    :prefix => :prefix + 1
+        One column too many is open: the first position after the prefix has the number prefix.
+    tril() => triu()
+        The wrong side is open: behind the prefix, a row looks at what came before it.
+    == 1 => == 0
+        True means may be looked at.
+    """,
+)
+def prefix_mask(prefix, T):
+    """All T rows look at the first ``prefix`` positions, the rest is causal -> (T, T), bool."""
+    mask = torch.ones(T, T).tril() == 1
+    mask[:, :prefix] = True
+    return mask

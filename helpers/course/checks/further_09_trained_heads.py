@@ -14,41 +14,41 @@ def drawn(draw, *shapes):
     return [draw.normal(*shape, dtype=torch.float32) for shape in shapes]
 
 
-def looks_at_marks(draw):
+def rows_and_columns(draw):
     looks = torch.tensor([[[1.0, 0, 0], [0.3, 0.7, 0], [0.5, 0.2, 0.3]]])[None, None]
-    yield Case("by hand: 0.3 and 0.5, so 0.4", looks, torch.tensor([[-1, 0, 0]]))
+    rows, columns = torch.tensor([[False, True, True]]), torch.tensor([[True, False, True]])
+    yield Case("by hand: 0.3 and 0.8, so 0.55", looks, rows, columns)
     for _ in range(3):
         L, H, B, T = (draw.integer(low, low + 2) for low in (2, 4, 2, 7))
-        marks = torch.full((B, T), -1)
-        marks[0, 2:] = 1  # texts with different numbers of such tokens
-        marks[1, 4:6] = 3
         (looks,) = drawn(draw, (L, H, B, T, T))
-        yield Case("any texts and marks", looks.softmax(-1), marks)
+        rows, columns = torch.zeros(2, B, T, dtype=torch.bool)
+        rows[0, 2:] = rows[1, 4:6] = True  # texts with different numbers of such tokens
+        columns[:, 1] = columns[0, 3] = columns[1, 2] = True
+        yield Case("any rows and columns", looks.softmax(-1), rows, columns)
 
 
 @turn(
     turns,
-    "Of the tokens that have a mark, take the weight in row t and column marks[b, t] of their text "
-    "b, for all heads at once, and average over these tokens. "
-    + see(9, "Heads of a trained model"),
-    cases=looks_at_marks,
+    "Add up, in each row, the weights on the columns; then average over the chosen rows of all "
+    "texts, each head for itself. " + see(9, "Heads of a trained model"),
+    cases=rows_and_columns,
     tolerance=SINGLE,
     slips="""
-    t, marks[b, t]] => marks[b, t], t]
-        Rows ask and columns are asked: the row is the token's, the column its mark's.
+    columns[:, None] => columns[:, :, None]
+        Rows ask and columns are asked: here the rows are chosen by what should choose columns.
+    sum(-1) => mean(-1)
+        A row's weights on several columns are added up, not averaged.
     mean(-1) => mean()
         That averages over the heads, too; each head has a mean of its own, (L, H): average over the
         tokens, the last axis.
-    b, t = torch.where(marks >= 0); looks = looks[:, :, b, t, marks[b, t]]; \
-    return torch.stack([looks[:, :, b == text].mean(-1) for text in b.unique()]).mean(0)
+    total[..., rows].mean(-1) => (total * rows).mean((-1, -2))
+        Only the chosen rows count: divide by their number, not by that of all tokens.
+    total[..., rows].mean(-1) => \
+    torch.stack([t[..., r].mean(-1) for t, r in zip(total.unbind(2), rows) if r.any()]).mean(0)
         Each token counts once here: no means of texts, but of all tokens together.
-    marks >= 0 => marks >= -1
-        Tokens without a mark, where marks is -1, do not count; -1 would be the last position.
-    marks[b, t]] => t]
-        That is how much the tokens look at themselves: the column is marks[b, t].
     """,
 )
-def to_mark(looks, marks):
-    """looks (L, H, B, T, T), marks (B, T) -> (L, H): the mean weight of tokens on their mark."""
-    b, t = torch.where(marks >= 0)
-    return looks[:, :, b, t, marks[b, t]].mean(-1)
+def weight_on(looks, rows, columns):
+    """looks (L, H, B, T, T), rows and columns (B, T) -> (L, H): rows look at columns."""
+    total = (looks * columns[:, None]).sum(-1)  # (L, H, B, T)
+    return total[..., rows].mean(-1)

@@ -74,7 +74,10 @@ def scores_to_mask(draw):
         Mask the scores, before the softmax.
     -math.inf => 0.0
         A finite score is not hidden, it still gets weight: exp(0) = 1. The future gets -inf.
+    .softmax(1) => .softmax(0)
+        The softmax goes along each row, over the words that are looked at: softmax(1).
     tril() => triu()
+    == 0 => == 1
         The wrong side is hidden: here words look at the future, and not at what came before.
     tril() => tril(-1)
         A word may look at itself: the diagonal is not the future. (Here the first row has nothing
@@ -98,7 +101,8 @@ def wide_words(draw):
 @turn(
     turns,
     "First give each word H groups of D/H neighbouring numbers, (B, T, H, D/H), then exchange the "
-    "axes of words and heads. " + see(9, "Several heads at once"),
+    "axes of words and heads. Sizes are whole numbers: D // H, not D / H. "
+    + see(9, "Several heads at once"),
     cases=wide_words,
     tolerance=SINGLE,
     slips="""
@@ -158,6 +162,8 @@ def uses_of_attention(draw):
     call=with_weights,
     tolerance=SINGLE,
     slips="""
+    scores.softmax(-1) => scores.softmax(-2)
+        Each row sums to 1: the softmax goes over the keys, the last axis.
     math.sqrt(q.shape[-1]) => math.sqrt(x.shape[-1])
         That divides by the root of D; a query of one head has only D / H numbers.
     self.value(source) => self.value(x)
