@@ -17,8 +17,17 @@ MUTANTS = [
         "defaultdict(dict)",
         "make a tuple of them",
     ),
-    Mutant("draw", "in the order of the alphabet", "row.items()", "sorted(row.items())", "Go thro"),
-    Mutant("draw", "a point at the end", "rest < count", "rest <= 0", "Go through the row"),
+    Mutant(
+        "absolute_discounting", "nothing for an empty row", "return lower", "return 0", "row is"
+    ),
+    Mutant(
+        "absolute_discounting",
+        "the row forgotten",
+        "    if not row:\n        return lower\n",
+        "",
+        "only lower is left",
+    ),
+    Mutant("absolute_discounting", "the share kept", "(row) / total", "(row)", "Both are divided"),
     Mutant(
         "continuation",
         "pairs as keys",
@@ -48,18 +57,6 @@ def count_followers(tokens, n):
 """,
     ),
     Rewrite(
-        "draw",
-        "ends of the stretches",
-        """
-def draw(row, u):
-    point, end = u * sum(row.values()), 0
-    for symbol in row:
-        end += row[symbol]
-        if point < end:
-            return symbol
-""",
-    ),
-    Rewrite(
         "unseen_mass",
         "a loop",
         """
@@ -70,6 +67,20 @@ def unseen_mass(counts):
         if counts[symbol] == 1:
             once += 1
     return once / tokens
+""",
+    ),
+    Rewrite(
+        "absolute_discounting",
+        "a loop that takes",
+        """
+def absolute_discounting(w, row, D, lower):
+    kept, taken, total = 0, 0, 0
+    for word, count in row.items():
+        total += count
+        taken += D
+        if word == w:
+            kept = count - D
+    return (kept + taken * lower) / total if total else lower
 """,
     ),
     Rewrite(

@@ -34,6 +34,7 @@ def texts_to_count(draw):
     range(n - 1, len(tokens)) => range(n - 1, len(tokens) - 1)
         The last n-gram ends with the last token; you stop before it.
     i - n + 1 : i => i - n : i
+    range(n - 1, len(tokens)) => range(n, len(tokens)) ;; i - n + 1 : i => i - n : i
         An n-gram has n tokens in all, so its context has n - 1.
     += 1 => = 1
         Make one more mark each time that the n-gram occurs.
@@ -45,50 +46,6 @@ def count_followers(tokens, n):
     for i in range(n - 1, len(tokens)):
         table[tuple(tokens[i - n + 1 : i])][tokens[i]] += 1
     return table
-
-
-def at_points(answer, row, points):
-    return [answer(row, u) for u in points]
-
-
-def points(draw):
-    yield Case(PENCIL, Counter({"S": 1, " ": 5, "E": 1}), [0.0, 0.5, 0.8, 0.95])
-    counts = Counter({letter: draw.integer(1, 9) for letter in "dacb"})
-    length = sum(counts.values())
-    yield Case(
-        "it is right for any row and any point",
-        *(counts, [(i + 0.5) / length for i in range(length)]),
-    )
-    parts = {"a": 2.25, "b": 0.25, "c": 1.5}
-    yield Case("stretches need not be whole numbers", parts, [0.55, 0.6, 0.65])
-
-
-@turn(
-    turns,
-    "The point is at u times the sum of the counts. Go through the row, and take off each "
-    "stretch that ends before the point.",
-    cases=points,
-    call=at_points,
-    slips="""
-    u * sum(row.values()) => u
-        u lies between 0 and 1: where on a line as long as the sum of the counts is the point?
-    rest -= count => pass
-        Behind a stretch that ends before the point, only the rest of the way is left.
-    return symbol => return count
-        Hand back the symbol whose stretch it is, not how long that is.
-    return max(row, key=row.get)
-        That is the most frequent symbol; the point may fall into another stretch.
-    return list(row)[int(u * len(row))]
-        So all symbols have stretches of the same length: theirs are their counts.
-    """,
-)
-def draw(row, u):
-    """The symbol in whose stretch the point u falls, with u between 0 and 1."""
-    rest = u * sum(row.values())
-    for symbol, count in row.items():
-        if rest < count:
-            return symbol
-        rest -= count
 
 
 def texts(draw):
@@ -117,6 +74,54 @@ def texts(draw):
 def unseen_mass(counts):
     """The Good-Turing estimate of the share of new text that was never seen."""
     return sum(count == 1 for count in counts.values()) / sum(counts.values())
+
+
+def at_words(answer, row, D, shorter):
+    """P(w | h) for all words w, so that they can be summed."""
+    return {w: answer(w, row, D, lower) for w, lower in shorter.items()}
+
+
+def contexts(draw):
+    row = Counter({"PELL": 6, "MAN": 3, "NET": 1})
+    yield Case(PENCIL, row, 0.5, {"NET": 0.2})
+    yield Case("so it is for a word that was not seen after h", row, 0.5, {"SEA": 0.2})
+    empty = "Where the row is empty, nothing can be divided by its sum: only lower is left."
+    yield Case(
+        "after a context never seen, lower is left", Counter(), 0.5, {"SEA": 0.2}, hint=empty
+    )
+    row = Counter(draw.text(20, "abcdef"))
+    yield Case("over all words it sums to 1", row, 0.75, dict.fromkeys("abcdefgh", 1 / 8))
+    yield Case(
+        "it is right for D = 1", row, 1.0, {w: (i + 1) / 36 for i, w in enumerate("abcdefgh")}
+    )
+
+
+@turn(
+    turns,
+    "Two parts: what w keeps, its count less D but never less than 0; and lower, times D for each "
+    "different word in the row. Both are divided by the sum of the row.",
+    cases=contexts,
+    call=at_words,
+    slips="""
+    max(row.get(w, 0) - D, 0) => row.get(w, 0) - D
+        A word that was not seen after h has nothing to give: it keeps 0, not minus D.
+    D * len(row) / total * lower => D / total * lower
+        D is taken off the count of each different word in the row, not once.
+    D * len(row) / total * lower => D * len(row) / total
+        What is handed down is shared out among all words: w gets its part, by lower.
+    D * len(row) / total * lower => D * total / total * lower
+        D is taken off once for each different word, not for each time that it occurred.
+    return kept + D * len(row) / total * lower => return kept or D * len(row) / total * lower
+        A word that was seen after h gets its part of what is handed down as well.
+    """,
+)
+def absolute_discounting(w, row, D, lower):
+    """P(w | h): what w keeps of its count after h, and its part of what h hands down."""
+    if not row:
+        return lower
+    total = sum(row.values())
+    kept = max(row.get(w, 0) - D, 0) / total
+    return kept + D * len(row) / total * lower
 
 
 def pairs_of_neighbours(draw):
