@@ -3,8 +3,6 @@
 from tests.labs.mutation import Mutant, Rewrite
 
 MUTANTS = [
-    Mutant("surprise", "zero forgotten", " if p > 0 else math.inf", "", "what is the limit"),
-    Mutant("surprise", "zero for zero", "math.inf", "0.0", "what is the limit"),
     Mutant("chain", "no key", ".get(token, 0.0)", "[token]", "What is no key"),
     Mutant(
         "chain",
@@ -33,24 +31,6 @@ MUTANTS = [
 
 REWRITES = [
     Rewrite(
-        "surprise",
-        "by the inverse",
-        """
-def surprise(p):
-    if p == 0:
-        return float("inf")
-    return math.log2(1 / p)
-""",
-    ),
-    Rewrite(
-        "surprise",
-        "natural logarithms",
-        """
-def surprise(p):
-    return math.inf if p <= 0 else -math.log(p) / math.log(2)
-""",
-    ),
-    Rewrite(
         "chain",
         "from the end",
         """
@@ -60,23 +40,6 @@ def chain(branches, tokens):
     before = tuple(tokens[:-1])
     last = branches[before].get(tokens[-1], 0) if before in branches else 0
     return last and last * chain(branches, before)
-""",
-    ),
-    Rewrite(
-        "next_token_loss",
-        "shifted scores",
-        """
-def next_token_loss(z, y):
-    z = z - z.max()
-    return -float(z[y]) + math.log(float(z.exp().sum()))
-""",
-    ),
-    Rewrite(
-        "next_token_loss",
-        "log_softmax",
-        """
-def next_token_loss(z, y):
-    return -torch.log_softmax(z, 0)[y]
 """,
     ),
     Rewrite(
@@ -111,33 +74,6 @@ def narrow(low, width, shares, symbol):
             before += share
         total += share
     return [low * total + before * width, shares[symbol] * width]
-""",
-    ),
-    Rewrite(
-        "symbol_at",
-        "running sums",
-        """
-def symbol_at(position, shares):
-    return sum(position >= sum(shares[: i + 1]) for i in range(len(shares)))
-""",
-    ),
-    Rewrite(
-        "blend",
-        "the Counter's total",
-        """
-def blend(row, fallback, m):
-    return [(row[x] + m * q) / (row.total() + m) for x, q in enumerate(fallback)]
-""",
-    ),
-    Rewrite(
-        "blend",
-        "a loop",
-        """
-def blend(row, fallback, m):
-    p = [m * q for q in fallback]
-    for symbol in row:
-        p[symbol] = p[symbol] + row[symbol]
-    return [x / (m + sum(row.values())) for x in p]
 """,
     ),
 ]
