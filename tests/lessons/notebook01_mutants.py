@@ -13,13 +13,7 @@ MUTANTS = [
     ),
     Mutant("chain", "a list as key", "tuple(tokens[:i])", "tokens[:i]", "cannot be a key"),
     Mutant("cross_entropy", "nan", " if share > 0", "", "leave it out"),
-    Mutant(
-        "cross_entropy",
-        "zero belief left out",
-        "if share > 0",
-        "if share > 0 and belief > 0",
-        "infinitely surprising",
-    ),
+    Mutant("cross_entropy", "nats", "log2", "log", "The mean surprise"),
     Mutant(
         "narrow",
         "through a float",
@@ -50,7 +44,7 @@ def cross_entropy(p, q):
     total = 0.0
     for i in range(len(p)):
         if p[i]:
-            total += p[i] * surprise(q[i])
+            total -= p[i] * math.log(q[i], 2)
     return total
 """,
     ),

@@ -12,7 +12,13 @@ turns = Lab("further_01_compression")
 
 def rows(draw):
     row, fallback = Counter({0: 3, 2: 1}), [0.25, 0.5, 0.25]
-    yield Case("it gives what the pencil gives", row, fallback, 4.0, given=f"row {dict(row)}, fallback {fallback}, m = 4")
+    yield Case(
+        "it gives what the pencil gives",
+        row,
+        fallback,
+        4.0,
+        given=f"row {dict(row)}, fallback {fallback}, m = 4",
+    )
     given = f"an empty row, fallback {fallback}, m = 2"
     yield Case("without a count the fallback is all", Counter(), fallback, 2.0, given=given)
     drawn = Counter(draw.integers(0, 5, 30).tolist())

@@ -22,11 +22,6 @@ BRANCHES = {  # beginning -> what may follow it
 PENCIL = "it gives what the pencil gives"
 
 
-def surprise(q):
-    """As the notebook has it."""
-    return -math.log2(q) if q > 0 else math.inf
-
-
 def paths(draw):
     def case(rule, tokens, hint=""):
         return Case(rule, BRANCHES, tokens, hint=hint, given=f"the path {tokens}")
@@ -80,12 +75,6 @@ def distributions(draw):
     never = "What never comes (p = 0) adds nothing, whatever q says of it: leave it out."
     p = [0.5, 0.5, 0.0]
     yield Case("what never comes adds nothing", p, p, given=f"p = q = {p}", hint=never)
-    yield Case(
-        "what was held for impossible and comes makes it infinite",
-        *([0.5, 0.5], [1.0, 0.0]),
-        given="p = [0.5, 0.5], q = [1, 0]",
-        hint="What does come, and has q = 0, is infinitely surprising: surprise gives math.inf.",
-    )
     drawn = torch.softmax(draw.normal(2, 6), 1).tolist()
     yield Case("any distributions", *drawn, given="random p and q")
 
@@ -95,13 +84,13 @@ def distributions(draw):
     "The mean surprise under q, where each outcome weighs as much as p says.",
     cases=distributions,
     slips="""
-    share * surprise(belief) for => belief * surprise(share) for
+    -share * math.log2(belief) for => -belief * math.log2(share) for
         p says how often something comes, q is what the model believes.
-    surprise(belief) => surprise(share)
+    log2(belief) => log2(share)
         That is the entropy of p: the surprises are those under q.
-    surprise(belief) => (surprise(belief) - surprise(share))
+    log2(belief) => log2(belief / share)
         That is the divergence: the entropy belongs to it.
-    share * surprise => surprise
+    -share * math.log2(belief) => -math.log2(belief)
         Each surprise is to be weighed with its p.
     if share > 0) => if share > 0) / len(p)
         The weights p sum to 1 already: do not divide again.
@@ -109,7 +98,7 @@ def distributions(draw):
 )
 def cross_entropy(p, q):
     """Mean surprise under q, in bits, of what comes with the probabilities p."""
-    return sum(share * surprise(belief) for share, belief in zip(p, q) if share > 0)
+    return sum(-share * math.log2(belief) for share, belief in zip(p, q) if share > 0)
 
 
 def measured_texts(draw):
