@@ -48,11 +48,15 @@ assert cross_entropy(truth, BELIEFS["q reversed"]) == 2.625
 assert math.isclose(cross_entropy([0, 1, 0], [0.2, 0.5, 0.3]), surprise(0.5))
 assert math.isclose(2 ** cross_entropy([0.1] * 10, [0.1] * 10), 10)
 assert web["words"] == 333_213 and round(web["bits"], 2) == 11.85
+zipf = [0.1 / rank for rank in range(1, 12_367)]
+assert abs(sum(zipf) - 1) < 1e-4 and round(cross_entropy(zipf, zipf), 2) == 9.72
 assert 2 ** web["bits"] < web["words"] / 80 and 0.3 < web["first hundred"] < 0.4
 
 # %% c087
 assert corpus.text.isascii() and five.bits_per_byte < 2 and 4 < one.bits_per_byte < 5
 assert 5.9 < known < 6
+assert round(2 ** (total / len(tale_text)), 1) == 3.5
+assert round(2 ** (2 * total / len(tale_text))) == 12
 for count in (len(tale_text), len(tale_text) // 2):
     converted = bits_per_byte(2 ** (total / count), count, tale_text)
     assert abs(converted - five.bits_per_byte) < 1e-4
