@@ -3,8 +3,6 @@
 from tests.labs.mutation import Mutant, Rewrite
 
 MUTANTS = [
-    Mutant("surprise", "zero forgotten", " if p > 0 else math.inf", "", "what is the limit"),
-    Mutant("surprise", "zero for zero", "math.inf", "0.0", "what is the limit"),
     Mutant("chain", "no key", ".get(token, 0.0)", "[token]", "What is no key"),
     Mutant(
         "chain",
@@ -15,13 +13,7 @@ MUTANTS = [
     ),
     Mutant("chain", "a list as key", "tuple(tokens[:i])", "tokens[:i]", "cannot be a key"),
     Mutant("cross_entropy", "nan", " if share > 0", "", "leave it out"),
-    Mutant(
-        "cross_entropy",
-        "zero belief left out",
-        "if share > 0",
-        "if share > 0 and belief > 0",
-        "infinitely surprising",
-    ),
+    Mutant("cross_entropy", "nats", "log2", "log", "The mean surprise"),
     Mutant(
         "narrow",
         "through a float",
@@ -32,24 +24,6 @@ MUTANTS = [
 ]
 
 REWRITES = [
-    Rewrite(
-        "surprise",
-        "by the inverse",
-        """
-def surprise(p):
-    if p == 0:
-        return float("inf")
-    return math.log2(1 / p)
-""",
-    ),
-    Rewrite(
-        "surprise",
-        "natural logarithms",
-        """
-def surprise(p):
-    return math.inf if p <= 0 else -math.log(p) / math.log(2)
-""",
-    ),
     Rewrite(
         "chain",
         "from the end",
@@ -63,23 +37,6 @@ def chain(branches, tokens):
 """,
     ),
     Rewrite(
-        "next_token_loss",
-        "shifted scores",
-        """
-def next_token_loss(z, y):
-    z = z - z.max()
-    return -float(z[y]) + math.log(float(z.exp().sum()))
-""",
-    ),
-    Rewrite(
-        "next_token_loss",
-        "log_softmax",
-        """
-def next_token_loss(z, y):
-    return -torch.log_softmax(z, 0)[y]
-""",
-    ),
-    Rewrite(
         "cross_entropy",
         "a loop",
         """
@@ -87,7 +44,7 @@ def cross_entropy(p, q):
     total = 0.0
     for i in range(len(p)):
         if p[i]:
-            total += p[i] * surprise(q[i])
+            total -= p[i] * math.log(q[i], 2)
     return total
 """,
     ),
@@ -111,33 +68,6 @@ def narrow(low, width, shares, symbol):
             before += share
         total += share
     return [low * total + before * width, shares[symbol] * width]
-""",
-    ),
-    Rewrite(
-        "symbol_at",
-        "running sums",
-        """
-def symbol_at(position, shares):
-    return sum(position >= sum(shares[: i + 1]) for i in range(len(shares)))
-""",
-    ),
-    Rewrite(
-        "blend",
-        "the Counter's total",
-        """
-def blend(row, fallback, m):
-    return [(row[x] + m * q) / (row.total() + m) for x, q in enumerate(fallback)]
-""",
-    ),
-    Rewrite(
-        "blend",
-        "a loop",
-        """
-def blend(row, fallback, m):
-    p = [m * q for q in fallback]
-    for symbol in row:
-        p[symbol] = p[symbol] + row[symbol]
-    return [x / (m + sum(row.values())) for x in p]
 """,
     ),
 ]
