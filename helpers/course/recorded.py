@@ -13,6 +13,7 @@ from helpers.files import write_whole
 from helpers.pretrained.store import find, missing
 
 RECORDED = "COURSE_RECORDED"  # "write": record anew; "compare": fail where live and record differ
+_TOLD: set[str] = set()  # what is missing is said once
 CLOSE = 0.02  # by how much, of the larger one, two numbers may differ: processors round differently
 
 
@@ -28,7 +29,9 @@ def recorded(name: str, make: Callable[[], Any], *needs: str) -> Any:
     away = [thing for thing in needs if find(thing) is None]
     if away:
         record = json.loads(path.read_text(encoding="utf-8"))
-        print(f"{missing(away[0])} What follows was recorded on {record['machine']}.")
+        told = "" if away[0] in _TOLD else f"{missing(away[0])} "
+        _TOLD.add(away[0])
+        print(f"{told}What follows was recorded on {record['machine']}.")
         return record["result"]
     result = make()
     if wish == "write":
