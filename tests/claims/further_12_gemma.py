@@ -28,11 +28,11 @@ assert rows["all"] > rows["window"] + 0.1 and rows["window"] > rows["nothing"]
 assert rows["norms"] > 20 and rows["base"] - rows["nothing"] < 0.1
 assert all(value >= rows["nothing"] for value in rows.values())
 
-# %% c166
+# %% c167
 (one_right, one), (two_right, two) = known["sums"]
 assert right == len(CAPITALS) and all(known["pairs"])
 assert one_right > one / 2 and two_right < two / 2
 
-# %% c171
+# %% c172
 assert read["behind three others"] < read["each by itself"] - 0.05
 assert abs(read["each by itself"] - mean) < 0.06
