@@ -125,9 +125,10 @@ def test_the_first_cells_of_every_notebook(published, colab, tmp_path, monkeypat
     where = nbformat.v4.new_code_cell(
         "import os\n\nimport helpers\n\nprint(os.getcwd())\nprint(helpers.__file__)"
     )
-    imports = [code_cells(path, published)[1] for path in NOTEBOOKS]
-    assert all("import" in cell.source for cell in imports)
-    notebook = run([setup, *imports, where], tmp_path, colab, monkeypatch)
+    imports = [code_cells(path, published)[1].source for path in NOTEBOOKS]
+    assert all("import" in source for source in imports)
+    cells = [nbformat.v4.new_code_cell(source) for source in imports]
+    notebook = run([setup, *cells, where], tmp_path, colab, monkeypatch)
     clone = tmp_path / "course"
     assert printed(notebook).splitlines() == [
         str(clone / "notebooks"),

@@ -97,13 +97,13 @@ def parts_with_norms(draw):
 @turn(
     turns,
     "The part reads a normalized copy of the stream; what it gives is normalized once more, and "
-    "then added to the stream. " + see(11, "Residual connections"),
+    "then added to the stream. " + see(11, "Residual connections: add, do not replace"),
     cases=parts_with_norms,
     slips="""
     x + after(part(before(x))) => after(x + part(before(x)))
         Here the stream itself is normalized, as in a post-norm block. Only what is added to it is.
     x + after(part(before(x))) => x + part(before(x))
-        That is the pre-norm block of notebook 11: the second norm is missing.
+        That is the pre-norm block of the Transformer: the second norm is missing.
     x + after(part(before(x))) => after(part(before(x)))
         Nothing carries x past the part: add to the stream, do not replace it.
     after(part(before(x))) => before(part(after(x)))
