@@ -30,7 +30,7 @@ from tokenizers import (
 from helpers.data import bpe, corpora
 from helpers.data.bpe import END_OF_TEXT, GPT2_PATTERN, BPETokenizer
 from helpers.data.tokenizers import TokenizerError
-from helpers.models.gpt2_files import gpt2_tokenizer
+from helpers.pretrained.gpt2_files import gpt2_tokenizer
 
 # A code point may be a letter in one version of Unicode and unassigned in another.
 assigned = st.characters(exclude_categories=["Cs", "Cn"])

@@ -11,9 +11,9 @@ from torch.testing import assert_close
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from helpers.data.corpora import CACHE_VARIABLE, DATA_FOLDER
-from helpers.models import gpt2_files
-from helpers.models.gpt2_files import FILES_VARIABLE, GPT2FilesError, find_gpt2
-from helpers.models.gpt2_weights import load_gpt2
+from helpers.pretrained import gpt2_files
+from helpers.pretrained.gpt2_files import FILES_VARIABLE, GPT2FilesError, find_gpt2
+from helpers.pretrained.gpt2_weights import load_gpt2
 
 TINY = DATA_FOLDER / "gpt2_tiny"
 

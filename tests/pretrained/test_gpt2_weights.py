@@ -11,7 +11,7 @@ from torch.testing import assert_close
 from transformers import GPT2Config, GPT2LMHeadModel, GPT2Model
 
 from helpers.models.gpt import GPTConfig
-from helpers.models.gpt2_weights import gpt2_from, load_gpt2
+from helpers.pretrained.gpt2_weights import gpt2_from, load_gpt2
 
 SIZES = {"vocab_size": 50, "n_positions": 20, "n_embd": 24, "n_layer": 3, "n_head": 4}
 
