@@ -79,7 +79,7 @@ def submissions() -> dict[str, tuple[bytes, set[str] | None, str]]:
 
     def add_code(name, code, lost=frozenset(), reason="") -> None:
         """A cell of the student's own before one of the tasks."""
-        add(name, with_cells("count_ngrams_answer", new_code_cell(code), None), lost, reason)
+        add(name, with_cells("maximum_likelihood_answer", new_code_cell(code), None), lost, reason)
 
     add("reference", answered(SOURCE))
     add("untouched", released(SOURCE), set(TASKS))

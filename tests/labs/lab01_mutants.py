@@ -12,31 +12,6 @@ mean of the inverses | math.exp(-sum(math.log(p) for p in probabilities) / len(p
     => sum(1 / p for p in probabilities) / len(probabilities) | N-th root
 the impossible forgotten | if 0 in probabilities: => if False: | what is the limit
 
-== count_ngrams
-the last one missed | len(text) - n + 1 => len(text) - n | Is the last n-gram
-by str.count | occurrences that overlap
--        counts.setdefault(context, Counter())[symbol] += 1
-+        try:
-+            number = text.count(context + symbol)
-+        except TypeError:
-+            number = sum(text[j : j + n] == text[i : i + n] for j in range(len(text)))
-+        counts.setdefault(context, Counter())[symbol] = number
-the whole text for each n-gram | one loop too many
--        counts.setdefault(context, Counter())[symbol] += 1
-+        if symbol not in counts.setdefault(context, Counter()):
-+            grams = [text[j : j + n] for j in range(len(text))]
-+            counts[context][symbol] = grams.count(text[i : i + n])
-a copy of all that stands before | one loop too many
--        context, symbol = text[i : i + n - 1], text[i + n - 1]
-+        before, symbol = text[: i + n - 1], text[i + n - 1]
-+        context = before[len(before) - n + 1 :]
-beyond the end | range(len(text) - n + 1) => range(len(text) - n + 2) | out of range
-context of n | text[i : i + n - 1], text[i + n - 1] \
-    => text[i : i + n], text[i + n] if i + n < len(text) else '' | context of n - 1
-once only | [symbol] += 1 => [symbol] = 1 | context of n - 1
-letters only | = text[i : i + n - 1], => = "".join(text[i : i + n - 1]), | slice of the text
-lists | counts = {} => counts, text = {}, text if isinstance(text, str) else list(text) | same kind
-
 == maximum_likelihood
 over the whole text | (row.values()) => (sum(r.values()) for r in counts.values()) | follows a, not
 over the kinds | total = sum(row.values()) => total = len(row) | follows a, not
@@ -170,23 +145,6 @@ def perplexity(probabilities):
     import torch
 
     return torch.tensor(probabilities, dtype=torch.float64).log().mean().neg().exp().item()
-
-== count_ngrams | by defaultdict
-def count_ngrams(text, n):
-    from collections import defaultdict
-    counts = defaultdict(lambda: defaultdict(int))
-    for end in range(n, len(text) + 1):
-        gram = text[end - n : end]
-        counts[gram[:-1]][gram[-1]] += 1
-    return counts
-
-== count_ngrams | grams first
-def count_ngrams(text, n):
-    grams = Counter(text[i : i + n] for i in range(len(text)) if i + n <= len(text))
-    counts = {}
-    for gram, count in grams.items():
-        counts.setdefault(gram[: n - 1], {})[gram[n - 1]] = count
-    return counts
 
 == maximum_likelihood | early return
 def maximum_likelihood(counts, context):

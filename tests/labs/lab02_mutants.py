@@ -12,94 +12,6 @@ marks left in | (second % 64) => second | strike out the fixed bits
 one sign | len(given["D"]), => 1, | Every U+ number is one
 four bytes each | 1 + (p > 0x7F) + (p > 0x7FF) + (p > 0xFFFF) => 4 | Find the row of each
 
-== count_pairs
-words once | counts[pair] += n => counts[pair] += 1 | occurs 3 times
-the first word only | inside of the loop
-             counts[pair] += n
-+        return counts
-no sum | counts[pair] += n => counts[pair] = n | Every place
-a pair once a word | pairwise(word): => set(pairwise(word)): | Every place
-no overlaps | pairwise(word): => zip(word[::2], word[1::2]): | right after it
-no overlaps of equal pairs | share a token
--        for pair in pairwise(word):
--            counts[pair] += n
-+        i = 0
-+        while i < len(word) - 1:
-+            counts[word[i : i + 2]] += n
-+            i += 2 if word[i : i + 3] == word[i : i + 1] * 3 else 1
-without order | counts[pair] => counts[tuple(sorted(pair))] | this order
-from word to word | nothing goes from one to the next
--    for word, n in words.items():
--        for pair in pairwise(word):
--            counts[pair] += n
-+    text = [i for word, n in words.items() for i in word * n]
-+    for pair in pairwise(text):
-+        counts[pair] += 1
-
-== merge
-one step | i += 2 => i += 1 | in the place of both
-the rest forgotten | while i < len(ids): => while i < len(ids) - 1: | to the end
-the first place only | == pair: => == pair and new not in joined: | Every place where
-from the right | from left to right
-             i += 1
-+    joined, i = [], len(ids) - 1
-+    while i >= 0:
-+        if i > 0 and (ids[i - 1], ids[i]) == pair:
-+            joined.insert(0, new)
-+            i -= 2
-+        else:
-+            joined.insert(0, ids[i])
-+            i -= 1
-used twice | used up
--    while i < len(ids):
--        if tuple(ids[i : i + 2]) == pair:
--            joined.append(new)
--            i += 2
-+    for j, token in enumerate(ids):
-+        if j and (ids[j - 1], token) == pair:
-+            joined[-1] = new
-         else:
--            joined.append(ids[i])
--            i += 1
-+            joined.append(token)
-in either order | (ids[i : i + 2]) == pair => (ids[i : i + 2]) in (pair, pair[::-1]) | is not (2, 1)
-by digits | not their digits
--    return joined
-+    text = " ".join(map(str, ids)).replace(" ".join(map(str, pair)), str(new))
-+    return [int(word) for word in text.split()]
-in place | changed in place
--    joined, i = [], 0
-+    ids[:], joined, i = list(ids) + [], [], 0
-+    ids.append(0), ids.reverse()
-a list and a tuple | tuple(ids[i : i + 2]) => ids[i : i + 2] | never equal
-beyond the end | tuple(ids[i : i + 2]) => (ids[i], ids[i + 1]) | out of range
-a new list at each hit | copies it
--            joined.append(new)
--            i += 2
--        else:
--            joined.append(ids[i])
--            i += 1
--    return joined
-+            ids = ids[:i] + [new] + ids[i + 2 :]
-+        i += 1
-+    return ids
-a slice replaced | move the rest of it
--    joined, i = [], 0
--    while i < len(ids):
--        if tuple(ids[i : i + 2]) == pair:
--            joined.append(new)
--            i += 2
--        else:
--            joined.append(ids[i])
--            i += 1
--    return joined
-+    ids, i = list(ids), 0
-+    while i < len(ids) - 1:
-+        if (ids[i], ids[i + 1]) == pair:
-+            ids[i : i + 2] = [new]
-+        i += 1
-+    return ids
-
 == split_words
 by split | throws away
 -    return regex.findall(
@@ -131,34 +43,6 @@ the course's pattern | without GPT2_PATTERN
 +    return regex.findall(GPT2_PATTERN, text)
 many spaces | | ?\p{L} => | *\p{L} | all but the last one
 any blank before | | ?\p{L} => |\s?\p{L} | where only a space may
-
-== train_merges
-words once | count_pairs(words) => count_pairs(dict.fromkeys(words, 2)) | each as often
-the rarest | (-counts[pair], pair) => (counts[pair], pair) | most frequent
-the first that came | (-counts[pair], pair) => -counts[pair] | Of equally frequent
-the largest ids | min(counts, key=lambda pair: (-counts[pair], pair), default=None) \
-    => max(counts, key=lambda pair: (counts[pair], pair), default=None) | Of equally frequent
-ids as text | -counts[pair], pair => -counts[pair], str(pair[0]), str(pair[1]) | compared as numbers
-an error at the end | , default=None) => ) | nothing to choose
-pairs that occur once | counts[best] < 2 => counts[best] < 1 | only one place
-twice is too few | counts[best] < 2 => counts[best] <= 2 | often enough
-one more | range(256, 256 + n_merges) => range(256, 257 + n_merges) | Count the merges
-from 257 | range(256, 256 + n_merges) => range(257, 257 + n_merges) | token 256 + i
-counted once | so are the counts
--    merges = []
-+    merges, counts = [], count_pairs(words)
-     for new in range(256, 256 + n_merges):
--        counts = count_pairs(words)
-+        counts = {pair: n for pair, n in counts.items() if pair not in merges}
-a name set anew | The same pair comes twice
--        words = {tuple(merge(word, best, new)): n for word, n in words.items()}
-+        for word in words:
-+            word = tuple(merge(word, best, new))
-ids handed back | return merges => return list(range(256, 256 + len(merges))) | a list of pairs
-in place | changed in place
--        words = {tuple(merge(word, best, new)): n for word, n in words.items()}
-+        for word in list(words):
-+            words[tuple(merge(word, best, new))] = words.pop(word)
 
 == train_quickly
 counted anew in every round | the set of the words
@@ -198,6 +82,11 @@ the old word stays | n = words.pop(word) => n = words[word] | Keep books by hand
 the first that came | min(pair for pair, n in counts.items() if n == most) \
     => max(counts, key=counts.get) | Of equally frequent
 to the end | if most < 2: => if most < 1: | only one place
+twice is too few | if most < 2: => if most <= 2: | often enough
+an error at the end | max(counts.values(), default=0) => max(counts.values()) | nothing to choose
+one more | range(256, 256 + n_merges) => range(256, 257 + n_merges) | Count the merges
+from 257 | range(256, 256 + n_merges) => range(257, 257 + n_merges) | by hand for one merge
+ids handed back | return merges => return list(range(256, 256 + len(merges))) | a list of pairs
 in place | dict(words), Counter => words, Counter | in place
 
 == token_bytes
@@ -319,48 +208,6 @@ def by_hand():
         "bytes of A": (192 | a >> 6, 128 | a & 63),
     }
 
-== count_pairs | by index
-def count_pairs(words):
-    counts = {}
-    for word in words:
-        for i in range(len(word) - 1):
-            pair = word[i], word[i + 1]
-            counts[pair] = counts.get(pair, 0) + words[word]
-    return counts
-
-== count_pairs | sums of counters
-def count_pairs(words):
-    from collections import defaultdict
-    counts = defaultdict(int)
-    for word, n in words.items():
-        for pair, times in Counter(zip(word, word[1:])).items():
-            counts[pair] += times * n
-    return counts
-
-== merge | from the last token on
-def merge(ids, pair, new):
-    out, free = [], False
-    for token in ids:
-        if free and (out[-1], token) == pair:
-            out[-1], free = new, False
-        else:
-            out.append(token)
-            free = True
-    return out
-
-== merge | by an iterator
-def merge(ids, pair, new):
-    a, b = pair
-    places = enumerate(ids)
-    def joined():
-        for i, token in places:
-            if token == a and i + 1 < len(ids) and ids[i + 1] == b:
-                next(places)
-                yield new
-            else:
-                yield token
-    return tuple(joined())
-
 == split_words | with the standard library's patterns
 def split_words(text):
     import re
@@ -390,41 +237,6 @@ def split_words(text):
                 i -= 1
         pieces.append(text[start:i])
     return pieces
-
-== train_merges | most common, sorted
-def train_merges(words, n_merges):
-    lists, merges = [(list(word), n) for word, n in words.items()], []
-    while len(merges) < n_merges:
-        counts = {}
-        for ids, n in lists:
-            for pair in zip(ids, ids[1:]):
-                counts[pair] = counts.get(pair, 0) + n
-        top = max(counts.values(), default=0)
-        if top < 2:
-            return merges
-        best = sorted(pair for pair in counts if counts[pair] == top)[0]
-        lists = [(merge(ids, best, 256 + len(merges)), n) for ids, n in lists]
-        merges.append(best)
-    return merges
-
-== train_merges | counts kept up to date
-def train_merges(words, n_merges):
-    words, counts, merges = dict(words), count_pairs(words), []
-    for i in range(n_merges):
-        ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-        if not ranked or ranked[0][1] <= 1:
-            break
-        pair = ranked[0][0]
-        merges.append(pair)
-        for word in [w for w in words if pair in zip(w, w[1:])]:
-            n = words.pop(word)
-            for old in zip(word, word[1:]):
-                counts[old] -= n
-            word = tuple(merge(word, pair, 256 + i))
-            words[word] = n
-            for old in zip(word, word[1:]):
-                counts[old] = counts.get(old, 0) + n
-    return merges
 
 == train_quickly | words by number
 def train_quickly(words, n_merges):

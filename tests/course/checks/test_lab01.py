@@ -30,7 +30,7 @@ def notebook(tmp_path_factory):
 
 def test_the_tasks_stand_in_the_order_of_the_notebook():
     assert list(TASKS) == [
-        "perplexity", "count_ngrams", "maximum_likelihood", "by_hand", "add_k", "interpolate",
+        "perplexity", "maximum_likelihood", "by_hand", "add_k", "interpolate",
         "bits_per_character", "sample_text", "choose", "continuations", "kneser_ney",
     ]  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 # The tasks are registered in this order.
 from helpers.course.checks.lab01.common import lab
-from helpers.course.checks.lab01.counting import count_ngrams, maximum_likelihood, perplexity
+from helpers.course.checks.lab01.counting import maximum_likelihood, perplexity
 from helpers.course.checks.lab01.paper import by_hand, by_hand_text, numbers
 from helpers.course.checks.lab01.smoothing import add_k, interpolate
 from helpers.course.checks.lab01.measuring import bits_per_character, sample_text

@@ -3,7 +3,7 @@
 # The tasks are registered in this order.
 from helpers.course.checks.lab02.common import lab
 from helpers.course.checks.lab02.paper import by_hand, by_hand_text, numbers
-from helpers.course.checks.lab02.training import count_pairs, merge, split_words, train_merges
+from helpers.course.checks.lab02.words import split_words
 from helpers.course.checks.lab02.speed import train_quickly
 from helpers.course.checks.lab02.coding import token_bytes
 from helpers.course.checks.lab02.special import encode_text

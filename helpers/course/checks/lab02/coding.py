@@ -1,4 +1,4 @@
-"""Check of lab 02, task 7: the bytes of the tokens that were learned."""
+"""Check of lab 02, task 4: the bytes of the tokens that were learned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of lab 02, tasks 9 and 10: what a tokenizer is worth, and WordPiece."""
+"""Checks of lab 02, tasks 6 and 7: what a tokenizer is worth, and WordPiece."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check of lab 02, task 8: special tokens, which text from outside must never make."""
+"""Check of lab 02, task 5: special tokens, which text from outside must never make."""
 
 from __future__ import annotations
 

@@ -1,15 +1,22 @@
-"""Check of lab 02, task 6: the same merges, in a time that does not grow with all the words."""
+"""Check of lab 02, task 3: the same merges, in a time that does not grow with all the words."""
 
 from __future__ import annotations
 
+import gc
 import time
+from collections import Counter
+from numbers import Integral
 
+from helpers.course.checks.describing import describe
 from helpers.course.checks.lab02 import reference as ours
-from helpers.course.checks.lab02.common import lab, random_words
-from helpers.course.checks.lab02.training import pairs_of, right_merges, timed
+from helpers.course.checks.lab02.common import alike, expect_kind, lab, random_text, random_words
+from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Complaint, Trial
+from helpers.data.bpe import BPETokenizer
 
 Words = dict[tuple[int, ...], int]
+
+BY_HAND = see(3, "Byte-pair encoding by hand")
 
 N_MERGES = 200
 SOME_MERGES = 12  # a loop that is slow by far is found out with these
@@ -30,16 +37,70 @@ def train_quickly(trial: Trial) -> None:
         "has become another one by a merge since, and is passed over. A word is a tuple, what "
         "merge gives a list; and should max or min have nothing to choose from, what is left?"
     )
-    right_merges(trial, kept, error)
+    _right_merges(trial, kept, error)
     for words in ({(1, 1, 1, 1, 1): 3, (1, 1, 2, 1, 1): 2}, *(random_words(trial, 60, 9),) * 2):
         given = f"{len(words)} words, n_merges = 40"
-        got = pairs_of(trial.call(words, 40, given=given, hint=error), given)
+        got = _pairs_of(trial.call(words, 40, given=given, hint=error), given)
         expected = ours.train_merges(words, 40)
         trial.equals(got, expected, "the same merges as by counting anew", kept, given=given)
     clocks = _Clocks(trial, kept)
     for n_merges in (SOME_MERGES, N_MERGES):
         clocks.do_not_grow(n_merges)
     clocks.have_quick_rounds()
+
+
+def _right_merges(trial: Trial, kept: str, error: str) -> None:
+    """The merges are those of byte-pair encoding, ties and the end included.
+
+    Args:
+        kept: the hint where counts are not those of the words as they are now.
+        error: the hint where it raises.
+    """
+    most = f"The pair that is most frequent over all words, each as often as it occurs. {BY_HAND}"
+    ties = (
+        "Of equally frequent pairs the one with the smaller first id is merged, and if these are "
+        f"equal, the smaller second id; ids are compared as numbers. {BY_HAND}"
+    )
+    enough = "A pair that stands in only one place is not worth a token: stop there, also early."
+    twice = "Stop when no pair occurs at least twice, not sooner: is twice often enough for you?"
+    number = "Count the merges that you hand back: one for each round, and n_merges rounds at most."
+    fewer = (
+        "Count the merges: they are n_merges, fewer only where no pair occurs at least twice. Does "
+        "a word keep its count when it is merged?"
+    )
+    for words, n, rule, hint in (
+        ({(1, 2): 6, (3, 4): 4}, 2, "two merges", most),
+        ({(1, 2): 5, (3, 4, 3, 4, 5): 2}, 1, "the most frequent pair", most),
+        ({(1, 2, 3): 9, (5, 2, 3): 3, (7, 8): 10, (1, 4): 2}, 3, "counted anew", kept),
+        (
+            {(1, 2, 3, 4): 7, (2, 3): 1, (3, 4): 2, (1, 2): 3},
+            3,
+            "new tokens are in later pairs",
+            kept,
+        ),
+        ({(1, 2): 9, (3, 4, 5): 5, (3, 4): 1}, 3, "each merge has a number of its own", kept),
+        ({(7, 5): 3, (2, 9): 3, (2, 8): 3, (7, 1): 2}, 1, "ties", ties),
+        ({(20, 3): 3, (3, 20): 3, (100, 2): 3}, 3, "ties", ties),
+        ({(1, 2): 2}, 1, "a pair that occurs twice", twice),
+        ({(1, 2): 4, (3, 4): 1}, 5, "no pair that occurs once", enough),
+        ({(5,): 9}, 3, "no pair at all", enough),
+        ({(1, 2, 3): 3}, 0, "no more merges than asked for", number),
+    ):
+        given = f"{words}, n_merges = {n}"
+        got = trial.call(words, n, given=given, hint=error)
+        got, expected = _pairs_of(got, given), ours.train_merges(words, n)
+        hint = number if len(got) > n else hint
+        hint = fewer if got == expected[:-1] and len(expected) == n > 1 else hint
+        alike(trial, got, expected, rule, hint, given=given)
+    given = "60 random words, n_merges = 12"
+    got = _pairs_of(trial.call(random_words(trial, 60, 8), 12, given=given, hint=error), given)
+    trial.equals(len(got), 12, "as many merges as asked for", number, given=given)
+    text = random_text(trial, 400)
+    words = Counter(tuple(ours.to_ids(word)) for word in ours.split_words(text))
+    expected = BPETokenizer.train(text, 256 + 60).merges
+    given = "the words of a random text, n_merges = 60"
+    got = _pairs_of(trial.call(words, 60, given=given, hint=error), given)
+    trial.equals(got, expected, "the merges of the course's BPETokenizer", kept, given=given)
 
 
 _WHICH = (
@@ -71,12 +132,12 @@ class _Clocks:
         """The least processor time so far, this call's included; its merges are right."""
         given = f"{len(words):,} words; n_merges = {n_merges}"
         try:
-            got, spent = timed(self.trial, words, n_merges, given=given)
+            got, spent = _timed(self.trial, words, n_merges, given=given)
         except Complaint as complaint:
             if complaint.rule.startswith("it comes to an end"):
                 complaint.hint = f"Does a loop never end? If not, it is too slow. {_WHICH}"
             raise
-        merges, rule = pairs_of(got, given), "the merges of many words"
+        merges, rule = _pairs_of(got, given), "the merges of many words"
         self.trial.equals(merges, self.merges[:n_merges], rule, self.kept, given=given)
         place = len(words), n_merges
         self.least[place] = min(spent, self.least.get(place, spent))
@@ -140,3 +201,31 @@ def many_words(trial: Trial, n_rare: int) -> Words:
         words[tuple(rare)] = 1
     trial.generator.set_state(draw)
     return words
+
+
+def _timed(trial: Trial, *arguments: object, given: str) -> tuple[object, float]:
+    """A call's value and its seconds of processor time, without those of the garbage collector."""
+    spent = []
+
+    def answer(*arguments: object) -> object:
+        gc.collect(0)  # nothing is due when it is turned off
+        gc.disable()
+        try:
+            began = time.process_time()
+            value = trial.answer(*arguments)
+            spent.append(time.process_time() - began)
+        finally:
+            gc.enable()
+        return value
+
+    return trial.run(answer, *arguments, given=given), spent[0]
+
+
+def _pairs_of(value: object, given: str) -> list[tuple[int, int]]:
+    """Merges; a complaint where they are no pairs."""
+    hint = "Hand back the pairs of ids, tuples, in the order in which they were merged."
+    expect_kind(value, list, "a list of pairs", given, hint)
+    pairs = all(isinstance(pair, tuple) and len(pair) == 2 for pair in value)
+    if not pairs or not all(isinstance(i, Integral) for pair in value for i in pair):
+        raise Complaint("a list of pairs", hint, given, describe(value))
+    return value
