@@ -30,6 +30,8 @@ from helpers.console import print_all
 from helpers.data.corpora import CACHE_VARIABLE
 from helpers.files import check_writable, write_whole
 
+ROOT = Path(__file__).resolve().parents[2]
+
 
 @dataclass(frozen=True)
 class Thing:
@@ -213,8 +215,9 @@ def missing(name: str) -> str:
 
 
 def command(name: str) -> str:
-    """What to type to fetch a thing."""
-    return f"python -m helpers.pretrained {name}"
+    """What to type to fetch a thing: in the course's folder, or in a cell on Colab."""
+    line = f"python -m helpers.pretrained {name}"
+    return f"!cd {ROOT} && {line}" if "google.colab" in sys.modules else line
 
 
 def fetch(name: str) -> Path:

@@ -4,8 +4,11 @@ import hashlib
 import io
 import json
 import os
+import subprocess
+import sys
 import tarfile
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -106,6 +109,15 @@ def test_what_is_missing_says_what_it_is_and_how_to_get_it(thing):
     assert missing("text") == (
         "Not here: a text in two parts. `python -m helpers.pretrained text` fetches it (7 MB; CC0)."
     )
+
+
+def test_on_colab_the_command_is_one_for_a_cell(monkeypatch):
+    monkeypatch.setitem(sys.modules, "google.colab", None)
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    done = subprocess.run(
+        store.command("text").removeprefix("!"), shell=True, capture_output=True, text=True
+    )
+    assert "There is no text; there are web" in done.stderr
 
 
 def test_a_result_is_recorded_and_shown_where_the_thing_is_not(

@@ -135,7 +135,8 @@ class _Clocks:
             got, spent = _timed(self.trial, words, n_merges, given=given)
         except Complaint as complaint:
             if complaint.rule.startswith("it comes to an end"):
-                complaint.hint = f"Does a loop never end? If not, it is too slow. {_WHICH}"
+                slow = _WHICH if words is self.many else _ROUND
+                complaint.hint = f"Does a loop never end? If not, it is too slow. {slow}"
             raise
         merges, rule = _pairs_of(got, given), "the merges of many words"
         self.trial.equals(merges, self.merges[:n_merges], rule, self.kept, given=given)
