@@ -1,4 +1,4 @@
-"""Notebooks 03 and 04 in JupyterLab: their widgets, moved by hand."""
+"""Notebook 03 and the further 04_skip_gram in JupyterLab: their widgets, moved by hand."""
 
 import pytest
 from playwright.sync_api import expect
@@ -21,7 +21,7 @@ def test_merges_are_stepped_through_and_a_text_of_ones_own_is_cut(open_notebook)
 
 
 def test_neighbours_are_shown_and_unknown_words_are_answered(open_notebook):
-    notebook = open_notebook("04")
+    notebook = open_notebook("04_skip_gram")
     panel = notebook.run_for("neighbours_of,")
     expect(notebook.enter(panel, "monday").locator("img")).to_have_count(1)
     expect(notebook.enter(panel, "mondai").locator("pre")).to_contain_text("did you mean 'monday'")
