@@ -3,7 +3,6 @@
     python -m benchmarks.recurrent_study [PART ...]
 
 recall      a symbol asked for after a delay: kinds of networks, delays and learning rates
-readout     the same with another draw of the read-out
 longer      with up to 3,000 updates
 sgd         with plain gradient descent, no Adam
 unit        with the gradient divided by its norm
@@ -37,8 +36,7 @@ KINDS = ("Elman", "LSTM", "LSTM, forget bias 3")
 SEEDS = {5: 5, 10: 5, 20: 5, 50: 3, 100: 3}  # of each delay
 FEW, MANY = (0.003, 0.01), (0.001, 0.003, 0.01, 0.03)
 RATES = {5: FEW, 10: FEW, 20: MANY, 50: MANY, 100: MANY}  # learning rates tried at each delay
-BIAS_1, BIAS_1_SEEDS, ONE_DELAY = "LSTM, forget bias 1", 3, 20
-READOUT_RATE, READOUT_SEEDS = 0.01, 10
+ONE_DELAY = 20
 RECALL_STEPS, BATCH, HIDDEN = 1000, 32, 32
 PLAIN_SEEDS = 2
 PLAIN = {  # rules of descent without Adam, and their rates
@@ -64,10 +62,6 @@ def entries() -> Iterator[tuple[str, Callable[[], dict]]]:
     for delay, seeds in SEEDS.items():
         for kind, rate, seed in itertools.product(KINDS, RATES[delay], range(seeds)):
             yield recall("recall", kind, delay, rate, seed)
-    for rate, seed in itertools.product(MANY, range(BIAS_1_SEEDS)):
-        yield recall("recall", BIAS_1, ONE_DELAY, rate, seed)
-    for seed in range(READOUT_SEEDS):
-        yield recall("readout", "Elman", ONE_DELAY, READOUT_RATE, seed, other_readout=True)
     for seed, rate in itertools.product(range(LONGER_SEEDS), LONGER_RATES):
         yield recall("longer", "LSTM", ONE_DELAY, rate, seed, most=LONGER_STEPS)
     for rule, rates in PLAIN.items():
@@ -130,19 +124,15 @@ def recall_row(
     cut: int | None = None,
     most: int = RECALL_STEPS,
     rule: str = "Adam",
-    other_readout: bool = False,
 ) -> dict[str, float]:
     """Train until 20 losses in a row are below 0.01 nats, for ``most`` updates at most.
 
     With Adam, or a rule of ``PLAIN``: plain gradient descent (``sgd``), with the whole gradient
-    divided by its norm (``unit``), or with each number divided by its own size (``sign``). With
-    ``other_readout`` the recurrent weights stay the seed's, and the read-out is drawn anew.
+    divided by its norm (``unit``), or with each number divided by its own size (``sign``).
     """
     torch.manual_seed(seed)
     generator = torch.Generator().manual_seed(seed)
     model = Recaller(kind, cut)
-    if other_readout:
-        model.out = nn.Linear(HIDDEN, 4)
     optimizer = (torch.optim.Adam if rule == "Adam" else torch.optim.SGD)(
         model.parameters(), lr=rate
     )
@@ -320,7 +310,7 @@ def distances(
 
 
 def main() -> None:
-    names = ["recall", "readout", "longer", *PLAIN, "cut", "text", "long", "schedule"]
+    names = ["recall", "longer", *PLAIN, "cut", "text", "long", "schedule"]
     parts = command(__doc__, names).parse_args().parts
     torch.set_num_threads(1)
     for name, make in entries():

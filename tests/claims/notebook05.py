@@ -91,7 +91,7 @@ text_bits = {
     for k in ("zeros", "carried")
 }
 gained = np.mean(text_bits[4, "zeros"]) - np.mean(text_bits[4, "carried"])
-assert gained > 0.5 * (np.mean(text_bits[4, "zeros"]) - np.mean(text_bits[64, "carried"]))
+assert gained > 0.9 * (np.mean(text_bits[4, "zeros"]) - np.mean(text_bits[64, "carried"]))
 assert abs(np.mean(text_bits[16, "carried"]) - np.mean(text_bits[64, "carried"])) < 0.06
-assert study["long text"]["test"] < np.mean([study[f"text 64 carried {s}"]["test"] for s in (0, 1)])
-assert min(test_bits.values()) < study["long text"]["test"] - 0.02
+assert abs(study["long text"]["test"] - test_bits[5]) < 0.02
+assert abs(np.mean(text_bits[16, "zeros"]) - np.mean(text_bits[64, "zeros"])) < 0.04

@@ -34,7 +34,7 @@ def as_list(answer, w, h):
         The list begins with dh_T/dh_T, which is 1.
     found[-1] * w => w
         These are the factors of the single steps: multiply them up.
-     * (1 - h[t] ** 2) =>
+    * (1 - h[t] ** 2) =>
         The slope of tanh, 1 - h[t] ** 2, belongs into every factor.
     h[t] ** 2 => h[t - 1] ** 2
         The step from h[t - 1] to h[t] has the slope at h[t], not at h[t - 1].

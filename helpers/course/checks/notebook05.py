@@ -34,7 +34,7 @@ def sequences(draw):
     h @ W_hh.T => h @ W_hh
         In the formula the matrix stands on the left of a column. Here the states are rows:
         multiply them with the transposed matrix, h @ W_hh.T.
-     + b) => )
+    + b) => )
         The bias b is missing.
     b) => 0) + b
         The bias b stands inside tanh, with the other two.
@@ -87,7 +87,7 @@ def in_doubles(answer, *given):
     slips="""
     W_hh.T @ delta => W_hh @ delta
         On the way back the matrix is transposed: W_hh.T @ delta.
-     + W_hh.T @ delta =>
+    + W_hh.T @ delta =>
         What comes back from the step after is missing: W_hh.T @ delta.
     1 - h[t] ** 2 => 1 - h[t - 1] ** 2
         The slope of tanh at step t follows from its own output, h[t].
@@ -131,9 +131,9 @@ def gradients_and_bounds(draw):
         norm for all of them.
     g * factor for => g.clamp(-bound, bound) for
         Single numbers are cut off, which changes the direction: scale all by one factor.
-     if norm > bound else 1.0 =>
+    if norm > bound else 1.0 =>
         A gradient that is shorter than bound must stay as it is.
-     ** 0.5 =>
+    ** 0.5 =>
         That is the sum of squares; the norm is its root.
     sum(float((g**2).sum()) for g in gradients) ** 0.5 => sum(float(g.norm()) for g in gradients)
         Norms do not add up, squares do: take the root of the sum of all squares.
@@ -201,11 +201,12 @@ def what_is_written(answer, read, first, length):
     slips="""
     scores, state = read => scores, _ = read
         The state is lost: hand the one that read gave back to read in the next step.
-    token = int( => drawn = int( ;; append(token) => append(drawn)
-        What was drawn must be read in the next step: token becomes what was drawn.
     int(torch.multinomial(scores[0, -1].softmax(dim=-1), 1, generator=generator)) => \
     int(scores[0, -1].argmax())
         The most probable symbol is taken each time: draw one, with torch.multinomial.
+    token = int( => drawn = int( ;; append(token) => append(drawn)
+    token = int( => drawn = int(
+        What was drawn must be read in the next step: token becomes what was drawn.
     torch.tensor([[token]]), state => torch.tensor([[first, *written]]), state
     torch.tensor([[token]]), state => torch.tensor([[first, *written]]), None
         Symbols are read again: keep the state, which has read them, and hand over the last.
