@@ -172,7 +172,7 @@ def _clipping(trial: Trial, run: Callable, batches: Batches) -> None:
     norm, given = float(used[0].norm()), "clip = 0.05"
     rule = "the gradient that is used has at most the norm clip"
     order = "Clip after backward and before the step: earlier there is nothing to clip."
-    where = see(5, "Vanishing and exploding gradients")
+    where = see(5, "Clipping")
     got, least = f"a norm of {norm:.4g}", "a norm of 0.05"
     trial.holds(norm < 0.0501, rule, f"{order} All weights count as one vector. {where}",
                 given=given, got=got, expected=least)  # fmt: skip

@@ -1,0 +1,53 @@
+"""What the further notebook 07, delayed recall, claims: see staff/notebooks/claims.py."""
+
+# %% c057
+assert abs(products(2.0, [0.0, 0.5, 0.1])[2] - 2.97) < 1e-9
+series = one_unit(0.9)
+start = torch.tensor(0.0, dtype=torch.double, requires_grad=True)
+value, inputs = start, 0.3 * torch.randn(60, generator=torch.Generator().manual_seed(0))
+for x_t in inputs.tolist():
+    value = torch.tanh(0.9 * value + x_t)
+value.backward()
+assert abs(products(0.9, series)[-1] - start.grad.item()) < 1e-12
+ends = {
+    w: np.median([abs(products(w, one_unit(w, seed=s))[60]) for s in range(20)])
+    for w in (0.5, 0.9, 1.0, 1.1, 1.5, 2.0)
+}
+assert all(v < 0.05 for v in ends.values()) and ends[0.5] < ends[0.9] and ends[2.0] < ends[1.5]
+
+# %% c067
+assert gradient_norms("relu", 2.2)[60] < 0.3 and gradient_norms("relu", 2.4)[60] > 10
+assert all(0.3 < gradient_norms(kind, 2.3)[60] < 10 for kind in ("tanh", "relu"))
+
+# %% c086d trained
+held20 = [transfer["LSTM, forget bias 3", s] for s in range(3)]
+assert min(map(min, held20)) > 90
+moving = [v for (kind, _), v in transfer.items() if kind == "Elman" and v[0] > 90]
+assert moving and all(v[1] < 60 for v in moving) and min(v[1] for v in moving) < 10
+
+# %% c094
+assert all(accuracies(kind, 5).min() > 90 for kind in KINDS)
+assert accuracies("LSTM, forget bias 3", 50).min() > 90 and max(solved["LSTM"]) == 10
+assert accuracies("LSTM, forget bias 3", 100).min() > 90 and max(solved["Elman"]) == 50
+assert 50 < accuracies("LSTM", 20).mean() < 60 and accuracies("Elman", 100).max() < 80
+assert (by_rate("LSTM", 20)[0.001] == accuracies("LSTM", 20)).all()
+late = [study[f"longer LSTM 20 0.001 {s}"] for s in range(2)]
+assert all(row["accuracy"] > 0.9 and row["steps"] > 2000 for row in late)
+good = {r: (a > 90).sum() for r, a in by_rate("Elman", 50).items()}
+gated = {r: (a > 90).sum() for r, a in by_rate("LSTM, forget bias 3", 50).items()}
+assert (good[0.01], gated[0.01], good[0.003], gated[0.003]) == (3, 0, 1, 3)
+assert by_rate("Elman", 20)[0.01].min() > 90 and 0.005 < 0.95**100 < 0.01
+assert all(row["accuracy"] < 0.35 for key, row in study.items() if key.startswith("sgd"))
+assert all(row["accuracy"] < 0.6 for key, row in study.items() if key.startswith("unit"))
+signs = [row["accuracy"] for key, row in study.items() if key.startswith("sign ")]
+assert sum(x > 0.9 for x in signs) == 5 and len(signs) == 6
+part = {
+    c: [study[f"cut Elman 20 {c} 0.01 {s}"]["accuracy"] for s in range(3)] for c in (5, 10, 15, 21)
+}
+assert min(part[21]) > 0.9 and max(part[5] + part[10] + part[15]) < 0.7
+held = [
+    study[f"cut LSTM, forget bias 3 20 {c} 0.01 {s}"]["accuracy"]
+    for c in (5, 10, 15)
+    for s in range(3)
+]
+assert min(held[:3]) > 0.9 and sum(x < 0.9 for x in held) == 2 and 0.95**20 > 1 / 3
