@@ -15,6 +15,8 @@ assert divides.argmax() == 10 and divides[2, 2] > 0.75 and even_of[2] < 0.2
 assert divides.flatten().sort().values[:-1].max() < 0.45
 assert set(before.flatten().topk(2).indices.tolist()) == {5, 8} and before.max() < 0.5
 assert name_share.argmax() == 12 and name_share[3, 0] > 0.35 and 0.03 < even_of[3] < 0.05
+commas = [weight_on(some, outside, is_comma) for some in (looks, even)]
+assert commas[0][2, 2] < 0.7 * commas[1].item()
 assert weight_on(looks, is_other, is_name)[3, 0] < 0.6 * name_share[3, 0]
 for found, chance in zip((before, mark, name_share), (even_of[0], even_of[1], even_of[3])):
     assert found.max() > 9 * chance
@@ -31,3 +33,9 @@ for (own, other), most, low, high in zip(persons, (0.25, 0.08), (0.09, 0.02), (0
     assert (own[0] > other[1]).float().mean() > 0.75 < (own[1] > other[0]).float().mean()
     women, men = (own[0] + other[1]).mean() / 2, (own[1] + other[0]).mean() / 2
     assert low < men < women - 0.01 and women < high
+
+# %% d007 trained
+both, alike = shares[1, "linear"]
+assert max(both) < 50 and min(alike) > 60
+for of in ((2, "linear"), (1, "hidden")):
+    assert min(shares[of][0]) > 95

@@ -11,8 +11,7 @@ assert set(np.argsort(P[ALPHABET.index("O")])[-6:]) == {ALPHABET.index(x) for x 
 assert row_entropy.argmin() == ALPHABET.index("Q")
 assert P[ALPHABET.index("Q"), ALPHABET.index("U")] > 0.999
 assert set(np.argsort(P[0])[-5:]) == {ALPHABET.index(x) for x in "TAHSW"}
-assert P[ALPHABET.index("Y")].argmax() == 0
-assert P[ALPHABET.index("Y"), 0] > 0.5
+assert P[[ALPHABET.index(x) for x in " O"]].max() < 0.25
 counted = count_followers("THE MOUSE ATE THE CHEESE ", 2)[("E",)]
 assert counted == {" ": 5, "E": 1, "S": 1}
 
@@ -23,10 +22,7 @@ assert (
 assert max(copied[:3]) < by_chance < 5
 assert copied[-1] > 20
 assert copied[4] < by_chance < copied[6] and copied[8] > copied[6] > copied[4] > copied[3]
-followed = defaultdict(set)
-for i in range(len(corpus.train) - 9):
-    followed[corpus.train[i : i + 9]].add(corpus.train[i + 9])
-assert np.mean([len(choices) == 1 for choices in followed.values()]) > 0.6
+assert 0.64 < certain / (len(corpus.train) - 9) < 0.7
 
 # %% c052
 assert all(abs(expected[n] - unseen[n]) < 1 for n in seen)
@@ -37,24 +33,20 @@ assert chosen[0] and chosen[1] and "ONE" not in chosen[0] and "EAR" not in chose
 assert ("GOOD", "EAR") not in count_followers(words, 3)
 assert 30 < once[1] < 36 and 88 < once[3] < 90
 
-# %% c061
-short = [unseen_mass(Counter(ngrams(words[:1580], n))) for n in (1, 2, 3)]
-assert short[0] > 0.2 and expected[1] < 2 and short[2] > 0.95 and 65 < expected[3] < 75
-assert 3 < 1580 / (len(words) / len(corpus.train_documents)) < 5
-
 # %% c069
 assert 0.3 < share_of_pell < 0.4 and Counter(rows["OLD",]).most_common(1)[0][0] == "PELL"
 assert 200 < sum(rows["OLD",].values()) < 500 and 3000 < V < 5000
 assert pell[0] < share_of_pell / 5
 assert 0 < np.argmin(loss) < len(ks) - 1 and loss[0] > min(loss) + 0.5
-assert shares[1] > 1.5 * shares[0]
-
-# %% c077
-assert ("SHY", "GOOSE") not in count_followers(words, 3)
+assert 1.8 < shares[1] / shares[0] < 2.5 and abs(shares[0] - expected[1]) < 0.01
+assert all(abs(share - expected[1]) < 0.3 for share in (unseen[1], shares[1] - unseen[1]))
 
 # %% c191
+by_hand = Counter({"PELL": 6, "MAN": 3, "NET": 1})
+for w, lower, p in (("PELL", 0, 0.55), ("MAN", 0, 0.25), ("NET", 0.2, 0.08), ("OAR", 1, 0.15)):
+    assert math.isclose(absolute_discounting(w, by_hand, 0.5, lower), p)
 assert math.isclose(sum(after_thimble.values()), 1)
-assert D * len(row) / sum(row.values()) > 0.5 and not {"PELL", "OR"} & set(row)
+assert (sum(row.values()), len(row)) == (20, 16) and not {"PELL", "OR"} & set(row)
 assert 1 < after_thimble["PELL"] / after_thimble["OR"] < 1.1
 
 # %% c106
@@ -77,12 +69,16 @@ for D in (0.5, 0.9):
     for tales in (tuning, comparing):
         assert np.mean([other.bits(t) - one.bits(t) for t in tales[:12]]) > 0.02
 assert BigramModel(book_words, 0).bits(comparing[0]) == math.inf
+assert 0.27 < gained[new].mean() < 0.33 and -0.04 < gained[~new].mean() < -0.01
+assert 0.2 < new.mean() < 0.27
+assert bigram.bits(["OLD", "XYZ"]) == math.inf  # a word that the model lacks
 too_much = BigramModel(book_words, 1.5)
+assert np.mean([too_much.bits(tale) for tale in comparing]) < found["Kneser-Ney"].mean()
 assert sum(too_much.probability(w, "OLD") for w in common | {"UNKNOWN"}) > 1.05
 
 # %% c133
 tuned_k, mkn = (np.array(row) for row in means.values())
-assert lengths[tuned_k.argmin()] == 5 and tuned_k[-1] > tuned_k[4] + 0.2
+assert lengths[tuned_k.argmin()] == 5 and tuned_k[-1] > tuned_k[0] + 0.1
 assert min(mkn) < min(tuned_k) and max(mkn[7:]) - min(mkn) < 0.003
 for model_of in models["add-k, tuned"][1:7]:
     assert 1e-5 < model_of.k < 1

@@ -3,7 +3,6 @@
 import torch
 
 from helpers.course.checks.lab import Lab
-from helpers.course.checks.pointers import see
 from helpers.course.checks.turn import Case, turn
 
 turns = Lab("further_09_trained_heads")
@@ -30,7 +29,7 @@ def rows_and_columns(draw):
 @turn(
     turns,
     "Add up, in each row, the weights on the columns; then average over the chosen rows of all "
-    "texts, each head for itself. " + see(9, "Heads of a trained model"),
+    "texts, each head for itself. This page, 'Four habits, measured'.",
     cases=rows_and_columns,
     tolerance=SINGLE,
     slips="""
