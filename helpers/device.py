@@ -20,7 +20,7 @@ WORK = ("training", "products", "reading")
 _CLEARLY = 1.15  # times as fast must bfloat16 be
 # A machine of speed 1 multiplies matrices with so many operations a second (float32), and copies so
 # many bytes: about what two cores with AVX-512 do, on which the stored studies ran. It is estimated
-# from notebook 00 there (199e9 for squares of 512) and from a machine that does 165e9 of these.
+# from what was measured there (199e9 for squares of 512), and a machine that does 165e9 of these.
 _PRODUCTS, _COPIES = 155e9, 28e9
 _CAUTIOUS = 0.2  # the speed where none can be measured
 SPEED = "COURSE_SPEED"  # a variable that says it instead, such as 0.2

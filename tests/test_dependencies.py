@@ -11,8 +11,6 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-# Imported where it happens to be there, beside Jupyter's kernel.
-OPTIONAL = {"psutil"}
 # Named otherwise than they are imported, or part of another.
 DISTRIBUTIONS = {"PIL": "pillow", "IPython": "ipython", "cycler": "matplotlib"}
 
@@ -42,5 +40,5 @@ def test_the_package_imports_its_dependencies_alone(root, project):
                 imported |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 imported.add(node.module.split(".")[0])
-    imported -= {*sys.stdlib_module_names, "helpers", *OPTIONAL}
+    imported -= {*sys.stdlib_module_names, "helpers"}
     assert {DISTRIBUTIONS.get(name, name) for name in imported} <= known

@@ -16,7 +16,6 @@ LESSONS = [name for name in FOLLOWS if "/" not in name and not name.startswith("
 LABS = [name for name in FOLLOWS if name.startswith("labs/")]
 CELLS = json.loads((ROOT / "notebooks/00_start_here.ipynb").read_text(encoding="utf-8"))["cells"]
 SOURCES = ["".join(cell["source"]) for cell in CELLS]
-ROW = re.compile(r"^\| \[(\d\d) [^]]+\]\(([^)]+)\) \| [^|]+ \| ([A-Z, ]+) \|$", re.MULTILINE)
 WRONG = "mend the map in section 2 of notebook 00"
 
 
@@ -35,11 +34,6 @@ def test_every_notebook_says_which_lectures_it_follows():
     assert len(LABS) >= 5
     assert [name for name in [*LESSONS, *LABS] if not FOLLOWS[name]] == []
     assert set("".join(FOLLOWS.values())) == set(drawn("LECTURES"))
-
-
-def test_the_table_names_every_notebook_with_the_lectures_that_it_names_itself():
-    table = {file: letters.split(", ") for _, file, letters in ROW.findall("\n".join(SOURCES))}
-    assert table == {name: list(FOLLOWS[name]) for name in LESSONS}, WRONG
 
 
 def test_the_drawing_holds_every_notebook_in_order_and_every_lab():
