@@ -34,7 +34,14 @@ TASKS = {  # with their points
     for cell in read_notebook(SOURCE).cells
     if kind(cell) == "test"
 }
-STUBBORN = "while True:\n    try:\n        while True: pass\n    except BaseException: pass"
+# An interrupt that comes just between two of its loops would end it, were it not ignored.
+STUBBORN = """import signal
+try: signal.signal(signal.SIGINT, signal.SIG_IGN)
+except ValueError: pass
+while True:
+    try:
+        while True: pass
+    except BaseException: pass"""
 FORK_BOMB = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"
 # They end themselves where they should not get, which the report would say.
 SPY = f"""import os
