@@ -18,6 +18,17 @@ MUTANTS = [
         "        pair = best_pair(pairs",
         "count anew in each",
     ),
+    Mutant(
+        "replay",
+        "the longest token first",
+        "    for pair in merges:\n        word = join(word, pair)\n    return word",
+        "    made = {a + b for a, b in merges}\n    text, cut = b''.join(word), []\n"
+        "    while text:\n"
+        "        ends = range(len(text), 0, -1)\n"
+        "        end = next((end for end in ends if text[:end] in made), 1)\n"
+        "        cut.append(text[:end])\n        text = text[end:]\n    return tuple(cut)",
+        "The longest token that fits",
+    ),
     Mutant("replay", "by the alphabet", "in merges", "in sorted(merges)", "learned first"),
     Mutant("join", "the word changed", "joined, i = [], 0", "joined, i = [], 1", "with an index i"),
     Mutant(

@@ -75,6 +75,13 @@ def distributions(draw):
     never = "What never comes (p = 0) adds nothing, whatever q says of it: leave it out."
     p = [0.5, 0.5, 0.0]
     yield Case("what never comes adds nothing", p, p, given=f"p = q = {p}", hint=never)
+    p, q = [0.5, 0.5], [1.0, 0.0]
+    worst = (
+        "Whoever calls something impossible that comes has an infinite loss: `surprise` says so."
+    )
+    yield Case(
+        "what q calls impossible costs infinitely", p, q, given=f"p = {p}, q = {q}", hint=worst
+    )
     drawn = torch.softmax(draw.normal(2, 6), 1).tolist()
     yield Case("any distributions", *drawn, given="random p and q")
 
@@ -84,21 +91,26 @@ def distributions(draw):
     "The mean surprise under q, where each outcome weighs as much as p says.",
     cases=distributions,
     slips="""
-    -share * math.log2(belief) for => -belief * math.log2(share) for
+    in q] => in p] ;; zip(p, => zip(q,
         p says how often something comes, q is what the model believes.
-    log2(belief) => log2(share)
+    in q] => in p]
         That is the entropy of p: the surprises are those under q.
-    log2(belief) => log2(belief / share)
+    share * bits => share * (bits + math.log2(share))
         That is the divergence: the entropy belongs to it.
-    -share * math.log2(belief) => -math.log2(belief)
+    share * bits => bits
         Each surprise is to be weighed with its p.
     if share > 0) => if share > 0) / len(p)
         The weights p sum to 1 already: do not divide again.
+    math.inf => 0.0
+        What p never brings is to be left out. What q calls impossible may come, and costs most.
+    math.log2 => math.log
+        That is in nats: a surprise in bits takes the logarithm to base 2.
     """,
 )
 def cross_entropy(p, q):
     """Mean surprise under q, in bits, of what comes with the probabilities p."""
-    return sum(-share * math.log2(belief) for share, belief in zip(p, q) if share > 0)
+    surprises = [-math.log2(belief) if belief > 0 else math.inf for belief in q]
+    return sum(share * bits for share, bits in zip(p, surprises) if share > 0)
 
 
 def measured_texts(draw):

@@ -149,6 +149,8 @@ TANGLED = [(b"b", b"c"), (b"a", b"b"), (b"ab", b"c"), (b"a", b"bc"), (b"abc", b"
 
 def words_to_replay(draw):
     yield Case("it cuts a new word as training would have", to_bytes("settle net"), SETTLE)
+    longest = "The longest token that fits is not the one that the merges make: go by their order."
+    yield Case("the longest is not the first", to_bytes("abc"), TANGLED[:3], hint=longest)
     for text in ("abc", "ab", "abca", "cab"):
         yield Case("the merge that was learned first comes first", to_bytes(text), TANGLED)
     for _ in range(3):
