@@ -119,7 +119,7 @@ def _continuation_slips(counts: Counts) -> Iterator[tuple[dict, str]]:
 
 @lab.task(course_continuations)
 def continuations(trial: Trial) -> None:
-    where = see(2, "Kneser-Ney: in how many contexts?")
+    where = see(2, "Kneser-Ney: a better fallback")
     usual = (
         "Take each different n-gram once, drop its first token, and count how many leave the same "
         f"rest. {where}"
@@ -237,7 +237,7 @@ _SLIPS = (
 
 @lab.task(course_kneser_ney)
 def kneser_ney(trial: Trial) -> None:
-    where = see(2, "Kneser-Ney: in how many contexts?")
+    where = see(2, "Kneser-Ney: a better fallback")
     usual = (
         "From the shortest context to the longest: what is left of the count, and what was freed "
         f"times the probability so far. {where}"
