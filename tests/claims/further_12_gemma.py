@@ -32,18 +32,16 @@ with torch.no_grad():
 assert not said["The capital of France is"].startswith(" Paris")
 assert said["2 + 2 = 4\n3 + 5 = 8\n7 + 6 ="].startswith(" 13")
 assert any(text.startswith(" maison") for text in said.values())
+assert said[f"(without <bos>) {TALE}"].count("was a man who") > 2
 assert said["Question: What is the capital of France? Answer:"].startswith(" Paris")
 
 # %% c162
 assert [piece for piece, _ in likely[:3]] == ["▁the", "▁a", "▁Paris"]
 
 # %% c167
-(one, two, two_again) = known["sums"].values()
+one, two, two_again = (n_right / n for n_right, n in known["sums"].values())
 assert right == len(CAPITALS) and all(known["pairs"])
-assert one[0][0] + one[1][0] > 8
-for sums_of_two in (two, two_again):
-    assert sum(n for _, n in sums_of_two) == 16
-    assert sum(n_right for n_right, _ in sums_of_two) < 5
+assert one > 0.7 and max(two, two_again) < 0.3
 
 # %% c192
 assert 0.02 < gpt_all - gpt_alone < 0.06
