@@ -29,9 +29,9 @@ def recorded(name: str, make: Callable[[], Any], *needs: str) -> Any:
     away = [thing for thing in needs if find(thing) is None]
     if away:
         record = json.loads(path.read_text(encoding="utf-8"))
-        told = "" if away[0] in _TOLD else f"{missing(away[0])} "
+        if away[0] not in _TOLD:
+            print(f"{missing(away[0])} What follows from it was recorded on {record['machine']}.")
         _TOLD.add(away[0])
-        print(f"{told}What follows was recorded on {record['machine']}.")
         return record["result"]
     result = make()
     if wish == "write":

@@ -1,9 +1,10 @@
 """Gemma 3, a language model of 2025 (Google), out of the course's own parts.
 
-It differs from the course's modern ``GPT`` in four things: most layers look back over a window of
-512 tokens only, and every sixth over all; the two kinds of layer turn queries and keys at different
-speeds; what a sub-layer adds to the residual stream is normalized once more; embeddings are
-multiplied by sqrt(D). Source: Gemma Team (2025), "Gemma 3 technical report", section 2.
+It differs from the course's modern ``GPT`` in seven things: most layers look back over a window of
+512 tokens only, and every sixth over all, with another base of the rotary positions; heads share
+keys and values; what a sub-layer adds to the residual stream is normalized once more; embeddings
+are multiplied by sqrt(D); the feed-forward layer is gated; the output is tied to the embeddings;
+heads are wider than D/H. Source: Gemma Team (2025), "Gemma 3 technical report", section 2.
 
 Shape letters: B batch, T tokens, S keys, D d_model, H heads, G heads of keys and values, K d_head.
 """

@@ -83,9 +83,10 @@ def neighbours(rows: Tensor, d_head: int) -> Tensor:
 class GemmaTokenizer:
     """Gemma's tokens: SentencePiece's byte pair encoding.
 
-    A space is written ▁. From single characters on, the two neighbours are joined whose token has
-    the highest score, the leftmost first. Runs of blanks and line ends and some tags are tokens as
-    they stand, and a character that no token has is written as bytes.
+    Runs of blanks or of line ends and some tags are tokens as they stand, in the text's own
+    characters; they are taken out first. In what lies between a space is written ▁, and from
+    single characters on the two neighbours are joined whose token has the highest score, the
+    leftmost first. A character that no token has is written as bytes.
 
     Args:
         tokens: all tokens; the id is the place.
@@ -118,11 +119,11 @@ class GemmaTokenizer:
     def encode(self, text: str, bos: bool = True) -> list[int]:
         """The ids of a text, behind that of ``<bos>``."""
         ids = [self.bos] if bos else []
-        for part in self._split.split(text.replace(" ", "▁")):
+        for part in self._split.split(text):
             if part in self._whole:
                 ids.append(self._whole[part])
             elif part:
-                ids += self._join(part)
+                ids += self._join(part.replace(" ", "▁"))
         return ids
 
     def decode(self, ids: Sequence[int] | Tensor) -> str:

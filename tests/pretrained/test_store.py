@@ -124,6 +124,7 @@ def test_a_result_is_recorded_and_shown_where_the_thing_is_not(
     thing, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.setattr(recorded, "find_root", lambda: tmp_path)
+    monkeypatch.setattr(recorded, "_TOLD", set())
     (tmp_path / "data").mkdir()
     fetch("text")
     monkeypatch.setenv(recorded.RECORDED, "write")
@@ -138,3 +139,5 @@ def test_a_result_is_recorded_and_shown_where_the_thing_is_not(
     (store.folder_of("text") / "whole.txt").unlink()
     assert recorded.recorded("numbers", lambda: 1 / 0, "text") == [1.5, "a"]
     assert capsys.readouterr().out.startswith("Not here: a text in two parts.")
+    assert recorded.recorded("numbers", lambda: 1 / 0, "text") == [1.5, "a"]
+    assert capsys.readouterr().out == ""  # said once

@@ -1,115 +1,243 @@
-"""Your turn with what Gemma does differently: a window, shared keys and values, two norms."""
+"""Your turn with Gemma 3: its parameters, its cache, its attention, and its two kinds of layers."""
 
 import math
 
 import torch
+from torch import nn
 
+from helpers.course.checks import notebook10, notebook11
 from helpers.course.checks.lab import Lab
 from helpers.course.checks.pointers import see
 from helpers.course.checks.turn import Case, turn
+from helpers.models.blocks import RMSNorm
+from helpers.models.gemma import GemmaBlock, GemmaConfig
+from helpers.models.positions import RotaryPositions
 
 turns = Lab("further_12_gemma")
 SINGLE = 1e-5  # tolerance of single precision
 
+window_mask = notebook10.window_mask.fallback
+share_heads = notebook11.share_heads.fallback
 
-def lengths_and_windows(draw):
-    yield Case("by hand: the last row of 4 with a window of 2 is 0, 0, 1, 1", 4, 2)
-    yield Case("a window of 1: each sees itself alone", 3, 1)
-    yield Case("a window longer than the text: the causal mask", 3, 9)
-    for _ in range(2):
-        T = draw.integer(5, 9)
-        yield Case("any length and window", T, draw.integer(2, T - 1))
+
+def sizes_of_models(draw):
+    yield Case("by hand: 50 for the table, 120 + 120 + 28 in a block, 5 for the last norm",
+               10, 5, 1, 2, 1, 4, 8)  # fmt: skip
+    for _ in range(3):
+        G, K = draw.integer(1, 4), 2 * draw.integer(2, 5)
+        yield Case("any sizes", draw.integer(50, 90), draw.integer(5, 20), draw.integer(2, 6),
+                   2 * G, G, K, draw.integer(20, 40))  # fmt: skip
 
 
 @turn(
     turns,
-    "Query t may look at key s if s is not later, and is one of the W last: t - W < s <= t. "
-    + see(9, "The future is not to be looked at"),
-    cases=lengths_and_windows,
+    "Go through the table of tensors, line by line: each has as many numbers as the product of its "
+    "shape. What stands in a block counts L times.",
+    cases=sizes_of_models,
     slips="""
-    (s > t - W) & (s <= t) => s <= t
-        This is the causal mask, without a window: keys that are W or more tokens back are hidden.
-    s > t - W => s >= t - W
-        One key too many: the window of W tokens counts the query's own.
-    (s > t - W) & (s <= t) => (t - s).abs() < W
-        The window reaches into the future as well.
-    & => |
-        A key must lie in the window *and* not in the future.
-    (s > t - W) & (s <= t) => (t > s - W) & (t <= s)
-        Rows ask and columns are asked: here it is the other way round.
+    2 * D * G * K => 2 * D * H * K
+        Keys and values have G heads each, not H: look at the shapes of attn_k and attn_v.
+    2 * D * G * K => D * G * K
+        There are two such matrices, one for keys and one for values.
+    3 * D * hidden => 2 * D * hidden
+        A gated layer has three matrices: ffn_gate, ffn_up and ffn_down.
+    4 * D + 2 * K => 2 * D
+    4 * D + 2 * K => 4 * D
+    4 * D + 2 * K => 4 * D + H * K + G * K
+        Six norms in a block: four of width D, and those of queries and keys, which all heads share,
+        of width K.
+    V * D + => 2 * V * D +
+        The output's matrix is the table of embeddings once more: count it once.
+    + D => + 0
+        One norm stands behind the last block: output_norm, of width D.
     """,
 )
-def window_mask(T, W):
-    """(T, T), True where the query of row t may look at key s: at itself and W - 1 before it."""
-    t, s = torch.arange(T)[:, None], torch.arange(T)
-    return (s > t - W) & (s <= t)
+def count_parameters(V, D, L, H, G, K, hidden):
+    """How many parameters a Gemma has; hidden is the width of its feed-forward layers."""
+    attention = D * H * K + 2 * D * G * K + H * K * D  # queries; keys and values; output
+    feed_forward = 3 * D * hidden  # gate, up, down
+    norms = 4 * D + 2 * K  # before and after each sub-layer; of queries and of keys
+    return V * D + L * (attention + feed_forward + norms) + D
 
 
-def heads_that_share(draw):
-    for rule, H, G in (("all heads share one", 4, 1), ("two groups", 4, 2), ("none shares", 3, 3)):
-        B, T, K = 2, draw.integer(3, 5), draw.integer(2, 4)
-        q = draw.normal(B, H, T, K, dtype=torch.float32)
-        k, v = (draw.normal(B, G, T, K, dtype=torch.float32) for _ in range(2))
-        mask = torch.ones(T, T, dtype=torch.bool).tril()
-        yield Case(rule, q, k, v, mask, given=f"q {tuple(q.shape)}, k and v {tuple(k.shape)}")
+def caches(draw):
+    yield Case("by hand: 10 + 2 x 3 tokens, each a key and a value of 4 numbers", 10, 1, 2, 1, 4, 3)
+    yield Case("a text shorter than the window", 5, 1, 2, 3, 4, 8)
+    for _ in range(3):
+        W = draw.integer(4, 9)
+        yield Case("any sizes", W + draw.integer(1, 90), draw.integer(1, 5), draw.integer(1, 9),
+                   draw.integer(1, 5), draw.integer(3, 9), W)  # fmt: skip
 
 
 @turn(
     turns,
-    "Give every head its keys: repeat each of the G along the axis of heads, H/G times, one after "
-    "the other. The rest is attention as before. " + see(9, "Several heads at once"),
-    cases=heads_that_share,
+    "First how many tokens are kept, over all layers; then how many numbers a token needs in a "
+    "layer, at two bytes each. " + see(11, "Grouped-query attention"),
+    cases=caches,
+    slips="""
+    min(n_tokens, W) => W
+        A local layer cannot keep more tokens than the text has.
+    min(n_tokens, W) => min(n_tokens, W - 1)
+        The window of W tokens counts the query's own, whose key is kept like the others.
+    min(n_tokens, W) => n_tokens
+        A local layer never looks at what is further back than its window: it need not keep it.
+    2 * G * K * 2 * => 2 * G * K *
+        A key *and* a value, and each of their numbers has two bytes: a factor of four.
+    2 * G * K * 2 * => 2 * K * 2 *
+        Each of the G heads keeps a key and a value of its own.
+    """,
+)
+def cache_bytes(n_tokens, n_global, n_local, G, K, W):
+    """Bytes of all keys and values of a text: G heads of K numbers, local layers' windows of W."""
+    kept = n_global * n_tokens + n_local * min(n_tokens, W)
+    return 2 * G * K * 2 * kept
+
+
+def with_weights(weights, kind, *arguments):
+    """A module of this kind, in double precision, with these weights."""
+    made = kind(*arguments).double()
+    made.load_state_dict(weights)
+    return made
+
+
+def attended(attention, c, window, base, weights, x):
+    with torch.no_grad():
+        return with_weights(weights, attention, c, window, base)(x)
+
+
+def uses_of_attention(draw):
+    for rule, window, G in (
+        ("a global layer", 20, 1),
+        ("a local layer", 3, 1),
+        ("two heads of keys and values for four of queries", 3, 2),
+    ):
+        c, base = GemmaConfig(d_model=12, d_head=4, n_heads=4, n_kv_heads=G), 50.0
+        layer = Attention.fallback(c, window, base)
+        weights = {n: draw.normal(*p.shape) for n, p in layer.state_dict().items()}
+        x = draw.normal(2, 7, 12)
+        given = f"D = 12, K = 4, H = 4, G = {G}, a window of {window}, x (2, 7, 12)"
+        yield Case(rule, c, window, base, weights, x, given=given)
+
+
+@turn(
+    turns,
+    "Queries, keys and values of x, split into heads; normalize queries and keys, then turn them; "
+    "repeat keys and values for the heads that share them; then attention, with the mask of the "
+    "window. " + see(9, "Several heads at once"),
+    cases=uses_of_attention,
+    call=attended,
     tolerance=SINGLE,
     slips="""
-    k = k.repeat_interleave(H // G, 1) => k = k.repeat(1, H // G, 1, 1)
-        With two groups, heads 0 and 1 share the first: repeat each group's keys in a row (0 0 1 1),
-        not the sequence of groups (0 1 0 1).
-    math.sqrt(q.shape[-1]) => 1
-        The scores are not divided by the root of the number of features of a head.
-    ~mask => mask
+    self.rotary.rotate(self.query_norm(q)) => self.query_norm(self.rotary.rotate(q)) ;; \
+    self.rotary.rotate(self.key_norm(k)) => self.key_norm(self.rotary.rotate(k))
+        First the norm, then the rotation: the norm's gain differs from feature to feature.
+    self.rotary.rotate(self.query_norm(q)) => self.rotary.rotate(q)
+    self.rotary.rotate(self.key_norm(k)) => self.rotary.rotate(k)
+        Queries and keys are both normalized, head by head.
+    math.sqrt(self.d_head) => 1
+    math.sqrt(self.d_head) => math.sqrt(x.shape[1])
+    math.sqrt(self.d_head) => math.sqrt(x.shape[2])
+        The scores are divided by the root of K, the number of features of a head.
+    (share_heads(y, q.shape[1]) for y in (k, v)) => \
+    (y.repeat(1, q.shape[1] // y.shape[1], 1, 1) for y in (k, v))
+        With two heads of keys, queries 0 and 1 share the first: in the order 0 0 1 1, not 0 1 0 1.
+    scores.masked_fill(~window_mask(x.shape[1], self.window), -math.inf) => \
+    scores ;; (scores.softmax(-1) @ v) => \
+    (scores.softmax(-1) * window_mask(x.shape[1], self.window) @ v)
+        The mask comes before the softmax, or the weights of a query no longer sum to 1.
+    ~window_mask => window_mask
         True means may be looked at: fill the scores where the mask is False.
+    window_mask(x.shape[1], self.window) => window_mask(x.shape[1], x.shape[1])
+        That is the causal mask: hide what is further back than self.window as well.
     softmax(-1) => softmax(-2)
         The weights of one query sum to 1: the softmax goes over the keys, the last axis.
     """,
+    uses={"RMSNorm", "RotaryPositions", "share_heads", "window_mask"},
 )
-def grouped_attention(q, k, v, mask):
-    """q (B, H, T, K), k and v (B, G, T, K), mask (T, T) -> (B, H, T, K); H/G heads share a key."""
-    H, G = q.shape[1], k.shape[1]
-    k = k.repeat_interleave(H // G, 1)
-    v = v.repeat_interleave(H // G, 1)
-    scores = q @ k.mT / math.sqrt(q.shape[-1])
-    return scores.masked_fill(~mask, -math.inf).softmax(-1) @ v
+class Attention(nn.Module):
+    """H heads of queries, G of keys and values, over the last `window` tokens."""
 
+    def __init__(self, c, window, base):
+        super().__init__()
+        self.query = nn.Linear(c.d_model, c.n_heads * c.d_head, bias=False)
+        self.key = nn.Linear(c.d_model, c.n_kv_heads * c.d_head, bias=False)
+        self.value = nn.Linear(c.d_model, c.n_kv_heads * c.d_head, bias=False)
+        self.output = nn.Linear(c.n_heads * c.d_head, c.d_model, bias=False)
+        self.query_norm, self.key_norm = RMSNorm(c.d_head), RMSNorm(c.d_head)
+        self.d_head, self.window, self.rotary = c.d_head, window, RotaryPositions(c.d_head, base)
 
-def parts_with_norms(draw):
-    for rule in ("any part", "another part"):
-        x, matrix = draw.normal(2, 3, 4), draw.normal(4, 4)
-        gains = [1 + draw.normal(4).abs() for _ in range(2)]
-        before, after = (
-            lambda y, g=g: y / y.square().mean(-1, keepdim=True).sqrt() * g for g in gains
+    def forward(self, x):
+        """x (B, T, D) -> (B, T, D)."""
+        q, k, v = (
+            part(x).unflatten(2, (-1, self.d_head)).transpose(1, 2)  # (B, heads, T, K)
+            for part in (self.query, self.key, self.value)
         )
-        yield Case(
-            rule, x, lambda y, m=matrix: torch.tanh(y @ m), before, after,
-            given="x (2, 3, 4), a layer of tanh, and two RMSNorms with different gains",
+        q = self.rotary.rotate(self.query_norm(q))
+        k = self.rotary.rotate(self.key_norm(k))
+        k, v = (share_heads(y, q.shape[1]) for y in (k, v))
+        scores = q @ k.mT / math.sqrt(self.d_head)
+        scores = scores.masked_fill(~window_mask(x.shape[1], self.window), -math.inf)
+        return self.output((scores.softmax(-1) @ v).transpose(1, 2).flatten(2))
+
+
+def logits_of(model, c, weights, tokens):
+    with torch.no_grad():
+        return with_weights(weights, model, c, GemmaBlock)(tokens)
+
+
+def uses_of_the_model(draw):
+    for n_layers, every in ((4, 3), (7, 3)):
+        c = GemmaConfig(
+            vocab_size=11, n_layers=n_layers, d_model=9, d_head=4, n_heads=2, d_hidden=6,
+            max_length=20, window=3, global_every=every, local_base=20.0, global_base=500.0,
         )  # fmt: skip
+        model = MyGemma.fallback(c, GemmaBlock)
+        weights = {n: draw.normal(*p.shape) for n, p in model.state_dict().items()}
+        given = f"{n_layers} layers, each {every}. of them global, a window of 3, 8 tokens"
+        rule = "its logits are those of the formula"
+        yield Case(rule, c, weights, draw.integers(0, 11, 2, 8), given=given)
 
 
 @turn(
     turns,
-    "The part reads a normalized copy of the stream; what it gives is normalized once more, and "
-    "then added to the stream. " + see(11, "Residual connections: add, do not replace"),
-    cases=parts_with_norms,
+    "L blocks in an nn.ModuleList, counted from 1: every c.global_every-th gets (c.max_length, "
+    "c.global_base), the others (c.window, c.local_base). Then forward: embeddings times the root "
+    "of D, the blocks, the last norm, and the embeddings once more as output.",
+    cases=uses_of_the_model,
+    call=logits_of,
+    tolerance=SINGLE,
     slips="""
-    x + after(part(before(x))) => after(x + part(before(x)))
-        Here the stream itself is normalized, as in a post-norm block. Only what is added to it is.
-    x + after(part(before(x))) => x + part(before(x))
-        That is the pre-norm block of the Transformer: the second norm is missing.
-    x + after(part(before(x))) => after(part(before(x)))
-        Nothing carries x past the part: add to the stream, do not replace it.
-    after(part(before(x))) => before(part(after(x)))
-        The two norms are exchanged; each has a gain of its own.
+    for i in range(1, c.n_layers + 1) => for i in range(c.n_layers)
+        Layers are counted from 1: of 18 the sixth, twelfth and eighteenth are global.
+    (local if i % c.global_every else to_all) => (to_all if i % c.global_every else local)
+        Local and global layers are exchanged: few are global.
+    (local if i % c.global_every else to_all) => local
+        All layers are local: every c.global_every-th looks at all tokens.
+    (c.max_length, c.global_base) => (c.max_length, c.local_base)
+    (c.window, c.local_base) => (c.window, c.global_base)
+        The two kinds of layers have bases of their own.
+    * self.scale =>
+        The embeddings are multiplied by the root of D before they enter the stream.
+    self.norm(x) @ => x @
+        The last norm is missing: it stands behind the blocks.
     """,
+    uses={"RMSNorm"},
 )
-def add_normed(x, part, before, after):
-    """Half a block: x (B, T, D) -> x plus the normalized output of a part, which reads a norm."""
-    return x + after(part(before(x)))
+class MyGemma(nn.Module):
+    """tokens (B, T) -> logits (B, T, V); block(c, window, base) makes a block."""
+
+    def __init__(self, c, block):
+        super().__init__()
+        self.embedding, self.norm = nn.Embedding(c.vocab_size, c.d_model), RMSNorm(c.d_model)
+        self.scale = math.sqrt(c.d_model)
+        local, to_all = (c.window, c.local_base), (c.max_length, c.global_base)
+        self.blocks = nn.ModuleList(
+            block(c, *(local if i % c.global_every else to_all)) for i in range(1, c.n_layers + 1)
+        )
+
+    def forward(self, tokens):
+        """(B, T) -> (B, T, V)."""
+        x = self.embedding(tokens) * self.scale
+        for block in self.blocks:
+            x = block(x)
+        return self.norm(x) @ self.embedding.weight.T
