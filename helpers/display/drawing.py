@@ -24,14 +24,14 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Patch, Rectangle
 from matplotlib.textpath import TextPath
 
 from helpers.display.figures import show
 from helpers.display.palette import FRAME, GREY, INK, LIGHTEST, PALEST_BLUE, VERMILION, WHITE
-from helpers.display.plotting import array_of, colours_of, course_style
+from helpers.display.plotting import array_of, colours_of, course_style, luminance
 from helpers.display.signs import visible
 from helpers.display.widgets import explore, slider
 
@@ -412,7 +412,7 @@ class Drawing:
             raise ValueError(f"Words stand at one of {', '.join(_PLACES)}, not {side!r}.")
         across = "left" if "right" in side else "right" if "left" in side else "center"
         down = "bottom" if "above" in side else "top" if "below" in side else "center"
-        look = {"ha": across, "va": down, "fontsize": size, "color": colour, "zorder": 6}
+        look = {"ha": across, "va": down, "fontsize": size, "color": _readable(colour), "zorder": 6}
         self.ax.text(x, y, text, **look)
         lines = text.split("\n")
         width, height = max(words_width(line, size) for line in lines), len(lines) * size / 55
@@ -485,8 +485,8 @@ class Drawing:
             self.ax.texts[-1].set_bbox({"fc": WHITE, "ec": "none", "pad": 1.2})
 
     def _words(self, x: float, y: float, text: str, size: float, colour: str, **look: Any) -> None:
-        style = {"ha": "center", "va": "center", "fontsize": size, "color": colour, "zorder": 5}
-        self.ax.text(x, y, text, **style, **look)
+        look = {"ha": "center", "va": "center", "fontsize": size, "zorder": 5} | look
+        self.ax.text(x, y, text, color=_readable(colour), **look)
 
     def _add(self, name: str, node: Node) -> Node:
         if name in self.nodes:
@@ -537,6 +537,15 @@ def words_width(text: str, size: float = FONT) -> float:
         return 0.1
     lines = [TextPath((0, 0), line or " ", size=size) for line in text.split("\n")]
     return max(line.get_extents().width for line in lines) / 72
+
+
+def _readable(colour: str) -> str:
+    """The colour for words on white: darkened to a contrast of 4.5 (WCAG 2, AA); pale ones stay."""
+    shade = to_rgb(colour)
+    while 0.183 < luminance(shade) < 0.5:  # 1.05 / (0.183 + 0.05) is 4.5
+        shade = tuple(0.95 * part for part in shade)
+        colour = to_hex(shade)
+    return colour
 
 
 def _pale(colour: str) -> tuple[float, ...]:

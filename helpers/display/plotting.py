@@ -153,7 +153,7 @@ def heatmap(
         text = ".2f" if annotate is True else annotate
         for row, column in np.argwhere(finite):
             shade = image.cmap(image.norm(matrix[row, column]))
-            colour = "black" if _luminance(shade) > 0.2 else "white"
+            colour = "black" if luminance(shade) > 0.2 else "white"
             number = format(matrix[row, column], text)
             ax.text(column, row, number, ha="center", va="center", color=colour, fontsize=size - 1)
     return ax
@@ -379,7 +379,7 @@ def colours_of(values: Any, high: float | None = None) -> Callable[[float], tupl
         if not math.isfinite(value):
             return LIGHTEST, GREY
         shade = shades((value / reach + 1) / 2 if both else abs(value) / reach)
-        return shade, "black" if _luminance(shade) > 0.2 else "white"
+        return shade, "black" if luminance(shade) > 0.2 else "white"
 
     return paint
 
@@ -527,7 +527,7 @@ def word_of(number: float) -> str:
     return "no value" if math.isnan(number) else ("∞" if number > 0 else "−∞")
 
 
-def _luminance(colour: tuple[float, ...]) -> float:
+def luminance(colour: tuple[float, ...]) -> float:
     """Relative luminance of an sRGB colour (WCAG 2)."""
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

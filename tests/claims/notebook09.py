@@ -80,13 +80,13 @@ wait = words.index("wait")
 assert words[weights[2, 2, wait].argmax()] == "“" and weights[2, 2, wait].max() > 0.9
 assert inside.sum() == 778 and not (inside & outside).any()
 total = {name: sum(values) for name, values in shares.items()}
-assert 0.86 < shares["inside"][0] < 0.9 and total["even"] < 0.2
-assert total["outside"] > 0.75 and total["even "] < 0.17
+assert 0.86 < shares["inside"][0] < 0.9 and total["even in"] < 0.2
+assert total["outside"] > 0.75 and total["even out"] < 0.17
 assert max(shares["outside"]) < 0.4
-assert sum(shares["inside"][1:]) < sum(shares["even"][1:])
+assert sum(shares["inside"][1:]) < sum(shares["even in"][1:])
 (of_last, of_commas) = (dict(zip(columns, row)) for row in others.values())
-assert of_last["outside"] > 0.48 and of_last["even "] < 0.05
-assert of_commas["outside"] < 0.7 * of_commas["even "]
+assert of_last["outside"] > 0.48 and of_last["even out"] < 0.05
+assert of_commas["outside"] < 0.7 * of_commas["even out"]
 assert change == 0 and (layer, head) == (1, 3)
 weight_of = {of: found.mean().item() for of, found in controlled.items()}
 for adjective in ("tired", "wide"):

@@ -9,15 +9,15 @@ from itertools import combinations
 import numpy as np
 import pytest
 import torch
-from matplotlib.colors import to_rgba
+from matplotlib.colors import to_rgb, to_rgba
 from matplotlib.patches import FancyArrowPatch
 from PIL import Image
 
-from helpers.display import drawing
+from helpers.display import drawing, palette
 from helpers.display.drawing import HEIGHT, MARGIN, MAX_SIZE, Drawing, Node, animate, words_width
 from helpers.display.figures import DPI, figure_output, show
 from helpers.display.palette import BLUE, FRAME, INK, PALEST_BLUE, VERMILION, WHITE
-from helpers.display.plotting import colours_of, course_style
+from helpers.display.plotting import colours_of, course_style, luminance
 from staff.notebooks.lesson_rules import FRAME as TIGHT
 from tests.display.example_drawings import EXAMPLES, growing_cache, queries_keys_values
 
@@ -459,3 +459,12 @@ def test_an_animation_steps_through_drawings(monkeypatch):
 def test_an_animation_needs_two_steps(steps):
     with pytest.raises(ValueError, match=f"two steps or more, not {steps}"):
         animate(growing_cache, steps, "The cache grows.")
+
+
+@pytest.mark.parametrize("colour", [*palette.COLOURS, palette.GREY])
+def test_words_in_every_colour_can_be_read_on_white(colour):
+    d = Drawing()
+    d.box("a", 0, 0, "value", colour=colour)
+    d.note(0, 1, "a note", colour=colour)
+    for words in d.ax.texts:
+        assert 1.05 / (luminance(to_rgb(words.get_color())) + 0.05) >= 4.5

@@ -70,8 +70,8 @@ def test_annotations_stay_readable_on_every_shade():
     image = ax.images[0]
     assert [text.get_text() for text in ax.texts[:2]] == ["0.0", "0.1"]
     for value, text in zip(np.linspace(0, 1, 12), ax.texts):
-        back = plotting._luminance(image.cmap(image.norm(value))) + 0.05
-        ink = plotting._luminance(to_rgb(text.get_color())) + 0.05
+        back = plotting.luminance(image.cmap(image.norm(value))) + 0.05
+        ink = plotting.luminance(to_rgb(text.get_color())) + 0.05
         assert max(back, ink) / min(back, ink) >= 3.8  # WCAG asks 3 of large text
 
 
@@ -289,7 +289,7 @@ def test_panels_that_do_not_fit():
 
 def test_the_colours_of_cells_grow_with_the_value():
     paint = plotting.colours_of([[0.0, 1.0], [np.nan, np.inf]])
-    shades = [plotting._luminance(paint(value)[0]) for value in np.linspace(0, 1, 11)]
+    shades = [plotting.luminance(paint(value)[0]) for value in np.linspace(0, 1, 11)]
     assert all(before > after for before, after in pairwise(shades))
     assert paint(0)[1] == "black"
     assert paint(1)[1] == "white"
@@ -298,7 +298,7 @@ def test_the_colours_of_cells_grow_with_the_value():
 
 def test_the_colours_of_cells_below_zero():
     negative = plotting.colours_of([-3.0, -1.0])
-    shades = [plotting._luminance(negative(value)[0]) for value in (-1, -2, -3)]
+    shades = [plotting.luminance(negative(value)[0]) for value in (-1, -2, -3)]
     assert shades[0] > shades[1] > shades[2]
     both = plotting.colours_of([-2.0, 1.0])
     assert min(both(0)[0][:3]) > 0.95  # white

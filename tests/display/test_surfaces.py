@@ -48,14 +48,14 @@ def test_the_ends_cover_the_losses_and_shades_darken_steadily():
     assert edges(ax)[0] <= 0.1
     assert edges(ax)[-1] >= 5.1
     assert ax.collections[0].extend == "neither"
-    brightness = [plotting._luminance(shade) for shade in shades(ax)]
+    brightness = [plotting.luminance(shade) for shade in shades(ax)]
     assert len(brightness) == len(edges(ax)) - 1
     assert (np.diff(brightness) < 0).all()
 
 
 def test_black_lines_and_words_stand_out_from_every_shade():
     for shade in shades(surface(STEPS, STEPS, bowl(), high=4.0, low=1.0)):
-        assert (plotting._luminance(shade) + 0.05) / 0.05 >= 3  # WCAG, of graphics
+        assert (plotting.luminance(shade) + 0.05) / 0.05 >= 3  # WCAG, of graphics
 
 
 def test_labels_are_the_contours_numbers_and_none_covers_another():
