@@ -8,7 +8,7 @@ assert hits.numel() == 1100 and gpt_hits > 2 * spaces and gpt_hits > 50
 assert [text[-HIDDEN:] for text in played] == [piece[-HIDDEN:] for piece in passages[8:33]]
 assert at_position[1:6] == sorted(at_position[1:6]) and at_position[0] > 90
 assert at_position[1] < gpt_hits - 20 and at_position[5] > 80
-assert 5e5 < text_tokens < 2e6 and 15e12 / text_tokens > 1e6
+assert 5e5 < text_tokens < 2e6 and round(15.6e12 / text_tokens / 1e6) == 13
 assert 4000 < len(corpus.train_documents) < 5000
 
 # %% c021
@@ -16,17 +16,17 @@ drawn = [number for notebooks in PARTS.values() for number in notebooks]
 assert drawn == sorted(drawn) and set(drawn) < set(FOLLOWS)
 assert all(FOLLOWS[number] and set(FOLLOWS[number]) <= set(LECTURES) for number in drawn)
 
-# %% c064
+# %% c059
 assert scores.shape == (B, T, V) and ids.shape == (B, T)
 assert [LETTERS[i] for i in batch[2, 3:4]] == ["b"]
-measured = {"ids[0]": ids[0], "ids[:, :-1]": ids[:, :-1], "table[ids]": table[ids]}
-measured |= {"table[ids] @ W": scores, "scores[:, -1]": scores[:, -1]}
+measured = {"ids[0]": ids[0], "ids[:, :-1]": ids[:, :-1], "table[ids[0]] @ W": scores[0]}
+measured |= {"scores[:, -1]": scores[:, -1]}
 measured["scores.sum(dim=-1, keepdim=True)"] = scores.sum(dim=-1, keepdim=True)
 measured["table[ids].mean(dim=1)"] = table[ids].mean(dim=1)
 measured["scores.flatten(0, 1)"] = scores.flatten(0, 1)
 assert shapes(B, T, D, V) == {name: tuple(x.shape) for name, x in measured.items()}
 
-# %% c094
+# %% c089
 assert torch.allclose(to_probabilities(scores), scores.softmax(-1))
 ours = loss_of(to_probabilities(flat_scores), flat_targets)
 assert abs(float(ours) - float(F.cross_entropy(flat_scores, flat_targets))) < 1e-5
@@ -62,3 +62,20 @@ assert 0 < gpt_hits - memory_hits[9] < 3 and memory_hits[9] > 65
 assert memory_loss[:8] == sorted(memory_loss[:8], reverse=True)
 assert gpt_loss + 0.03 < memory_loss[9] < min(memory_loss) + 0.01
 assert sum(w.numel() for w in gpt_model.parameters()) > 1e6
+starts = [(body, body.find(piece)) for piece in passages[8:20] for body in bodies if piece in body]
+told = [(body[at - 100 : at], body[at : at + SHOWN + HIDDEN]) for body, at in starts if at >= 100]
+reads_more = LetterPredictor(gpt_model, tokenizer, end, LETTERS, only_read=CAPITALS + '.!?":\n')
+log_p_of = {}
+for number in (0, 100):
+    ids = torch.tensor([reads_more.encode(a[100 - number :] + b) for a, b in told])
+    read, state, found = torch.full((len(ids),), reads_more.bos), reads_more.start(len(ids)), []
+    for uncovered in ids.T:
+        one, state = reads_more.step(read, state)
+        found.append(one[:, : len(LETTERS)])
+        read = uncovered
+    log_p_of[number] = torch.stack(found[-HIDDEN:], 1)
+came_there = ids[:, -HIDDEN:]
+alone, behind = (F.nll_loss(x.flatten(0, 1), came_there.flatten()) for x in log_p_of.values())
+assert len(told) >= 9 and behind < alone - 0.05
+first = [float((x.argmax(-1) == came_there).double().mean()) for x in log_p_of.values()]
+assert first[1] > first[0]

@@ -30,8 +30,7 @@ REWRITES = [
     return {
         "ids[0]": ids[0].shape,
         "ids[:, :-1]": ids[:, :-1].shape,
-        "table[ids]": vectors.shape,
-        "table[ids] @ W": scores.shape,
+        "table[ids[0]] @ W": (table[ids[0]] @ W).shape,
         "scores[:, -1]": scores[:, -1].shape,
         "scores.sum(dim=-1, keepdim=True)": scores.sum(dim=-1, keepdim=True).shape,
         "table[ids].mean(dim=1)": vectors.mean(dim=1).shape,

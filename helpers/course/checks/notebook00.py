@@ -10,7 +10,7 @@ from helpers.course.checks.trial import Complaint
 from helpers.course.checks.turn import Case, turn
 
 turns = Lab("notebook00")
-SHAPES = "all eight shapes"
+SHAPES = "all seven shapes"
 
 
 def expressions(draw):
@@ -22,13 +22,13 @@ def expressions(draw):
 
 def one_shape(shapes, name, *sizes):
     found = shapes(*sizes)
-    if list(found.values()) == [sizes[1:2], *[...] * 7]:
+    if list(found.values()) == [sizes[1:2], *[...] * 6]:
         raise NotImplementedError  # the first line is given
     if found[name] is ... or isinstance(found[name], int):
         dots = "Three dots are left on this line. " if found[name] is ... else ""
         tuples = "A shape is a tuple: write (T,) for one axis, (B, T) for two, and so on."
         raise Complaint(SHAPES, dots + tuples, name, str(found[name]))
-    return tuple(found[name])
+    return str(tuple(found[name]))
 
 
 @turn(
@@ -43,15 +43,19 @@ def one_shape(shapes, name, *sizes):
         A single index picks one text of the B, and its axis is gone: what is left of it?
     (B, T - 1) => (B, T)
         ':' keeps all B texts; ':-1' leaves out the last token of each.
-    "table[ids]": (B, T, D) => "table[ids]": (B, T)
-        Every id is replaced by its row of the table: D numbers where one id stood.
-    "table[ids] @ W": (B, T, V) => "table[ids] @ W": (B, T, D, V)
-        A matrix product with (D, V) works on the last axis alone: D becomes V.
+    "table[ids[0]] @ W": (T, V) => "table[ids[0]] @ W": (T, D)
+    "table[ids[0]] @ W": (T, V) => "table[ids[0]] @ W": (T, D, V)
+        ids[0] is one text, (T,); the table puts D numbers in the place of each id, (T, D); and a
+        product with (D, V) works on the last axis alone: D becomes V.
+    "table[ids[0]] @ W": (T, V) => "table[ids[0]] @ W": (B, T, V)
+        ids[0] picks one text of the B, so the axis B is gone before the table is asked.
     "scores[:, -1]": (B, V) => "scores[:, -1]": (B, 1, V)
-        -1 picks the last position of every text, and the axis T is gone.
+    "scores[:, -1]": (B, V) => "scores[:, -1]": (B, T)
+        -1 picks the last position of every text: the axis T is gone, and B and V are left.
     (B, T, 1) => (B, T)
         The sum over the last axis would be (B, T); keepdim=True keeps that axis, with size 1.
     (B, D) => (T, D)
+    (B, D) => (B, T)
         dim=1 is the axis that disappears: a mean over the T tokens.
     (B * T, V) => (B, T * V)
         The axes 0 and 1 are joined into one: how many positions are there in all?
@@ -62,8 +66,7 @@ def shapes(B, T, D, V):
     return {
         "ids[0]": (T,),
         "ids[:, :-1]": (B, T - 1),
-        "table[ids]": (B, T, D),
-        "table[ids] @ W": (B, T, V),
+        "table[ids[0]] @ W": (T, V),
         "scores[:, -1]": (B, V),
         "scores.sum(dim=-1, keepdim=True)": (B, T, 1),
         "table[ids].mean(dim=1)": (B, D),
@@ -136,6 +139,9 @@ def as_number(loss_of, p, targets):
     p[torch.arange(len(targets)), targets] => p[:, targets]
         p[:, targets] takes every row with every target: go through both together with
         p[torch.arange(N), targets].
+    p[torch.arange(len(targets)), targets] => p[targets]
+        p[targets] takes whole rows, those with the numbers of the targets: you need one number of
+        every row, p[torch.arange(N), targets].
     p[torch.arange(len(targets)), targets] => p.max(dim=-1).values
         That is the letter to which the model gives most; asked is the one that came.
     .log().mean() => .mean().log()
