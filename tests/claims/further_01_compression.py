@@ -23,3 +23,7 @@ assert shares[new_word].mean() > 2 * shares[~new_word].mean()
 assert max(found["our model"]) < min(found["LZMA"]) < min(found["deflate, 32 kB"])
 assert len(found["our model"]) == 48 and len(found["LZMA"]) == 6
 assert len(training) > 24 * 32768
+
+# %% f120
+assert 0 < len(tale) <= 400 and tale != decode(random_bits ^ 1 << 3999, 4000, stops)
+assert bisect(list(itertools.accumulate([6, 4])), (20 * 10 >> 5) - 0) == 1

@@ -30,6 +30,7 @@ assert per_word["WordPiece, score"].mean() > 1.3 * per_word["BPE"].mean()
 stem = {name: hits.mean() for name, hits in at_stem.items()}
 assert 0.4 < (stem["BPE, longest first"] - stem["BPE"]) / better[0] < 0.55
 assert abs(stem["BPE, longest first"] - stem["WordPiece, count"]) < 0.03
+assert 0.15 < len(other) / len(longer) < 0.35
 
 # %% c140
 new_fertility = dict(zip(sizes, fertility["new tales"]))
@@ -47,6 +48,7 @@ assert 0.4 < (middle[256:] < 10).sum().item() / 3840 < 0.5
 assert fertility["Python's docs"][-1] > 1.5 * fertility["new tales"][-1]
 
 # %% c150
+assert round(200_000 * 768 / 1e6) == 154
 assert 1 < gap < 5 and 1024 <= chosen <= 4096 and len(bits[256]) == 24
 assert all(differences[V][0] > differences[V][1] for V in (256, 512, full.vocab_size))
 assert all(abs(differences[V][0]) < 0.008 for V in (1024, 2048, 4096))

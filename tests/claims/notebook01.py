@@ -15,7 +15,7 @@ assert played[1][1]["fish"] > 0.5 > 0.05 > played[1][1]["cold"]
 assert next_words("She caught a") == next_words("All that happened was that Miss Alder caught a")
 
 # %% c016
-assert p_say > 0.99 and corpus.train.count("In Lantern Bay they say") == 384
+assert corpus.train.count("In Lantern Bay they say") == 384
 assert ordinary < 0.6 * math.log2(V_words)
 
 # %% c030
@@ -34,8 +34,6 @@ assert seen[1] == 100 and 9 < seen[4] < 12 and seen[6] < 1
 assert len(in_train[6]) < len(in_train[3]) < len(train)
 
 # %% c063
-losses_of_z = [float(F.cross_entropy(z, torch.tensor(x))) for x in range(3)]
-assert math.isclose(losses_of_z[1] - losses_of_z[0], 1, rel_tol=1e-5)
 cost = dict(zip(boxes, (nats / math.log(2)).tolist()))
 assert max(cost[w] for w in ("Lantern", "Bay", "they", "say", ":")) < 0.5
 assert sorted(cost, key=cost.get)[-3:] == ["voice", "dry", "loud"]
@@ -48,11 +46,11 @@ assert cross_entropy(truth, BELIEFS["q reversed"]) == 2.625
 assert math.isclose(cross_entropy([0, 1, 0], [0.2, 0.5, 0.3]), surprise(0.5))
 assert math.isclose(2 ** cross_entropy([0.1] * 10, [0.1] * 10), 10)
 assert web["words"] == 333_213 and round(web["bits"], 2) == 11.85
-zipf = [0.1 / rank for rank in range(1, 12_367)]
-assert abs(sum(zipf) - 1) < 1e-4 and round(cross_entropy(zipf, zipf), 2) == 9.72
+assert 0.17 < 2 ** (ordinary - alone) < 0.25
 assert 2 ** web["bits"] < web["words"] / 80 and 0.3 < web["first hundred"] < 0.4
 
 # %% c087
+assert len("θάλασσα") == 7 and len("θάλασσα".encode()) == 14
 assert corpus.text.isascii() and five.bits_per_byte < 2 and 4 < one.bits_per_byte < 5
 assert 5.9 < known < 6
 assert round(2 ** (total / len(tale_text)), 1) == 3.5
@@ -65,25 +63,27 @@ for count in (len(tale_text), len(tale_text) // 2):
 assert (low, width, steps) == (6000, 1000, 10000)
 assert block_inside(0.6, 0.1) == (20, 5) and 20 * 10 // 32 == 6
 
-# %% c154
+# %% c144
+assert (code, bits) == (20, 5) and 0.6 < 10 / 16 < 11 / 16 < 0.7
+
+# %% c113
 assert back == story and decode(code, bits, model) == story
 exact = sum(
     math.log2(TOTAL / whole_shares(model(story[:i]))[symbol])
     for i, symbol in enumerate([*story, END])
 )
-assert exact - 1e-6 <= bits < exact + 2 and abs(exact - bits_needed(story)) < 0.5
+assert exact + 1 - 1e-6 <= bits < exact + 2 and abs(exact - bits_needed(story)) < 0.5
 for file_of in (b"", "θάλασσα \x00".encode(), corpus.test_documents[1].text.encode()[:300]):
     assert decode(*encode(file_of, model), model) == file_of
 assert abs(sum(model(b"the harb")) - 1) < 1e-9
-assert len(file) < 0.8 * started["LZMA"] and started["LZMA"] < started["deflate"]
-assert started["deflate"] < sizes["deflate"] == min(sizes.values())
+assert len(file) < 0.8 * by_lzma and by_lzma < sizes["deflate"] == min(sizes.values())
 assert 0.45 < sizes["deflate"] / len(story) < 0.55 and len(file) < len(story) / 4
 assert set(corpus.test_documents).isdisjoint(corpus.train_documents)
-assert 0 < len(tale) <= 400 and tale != decode(random_bits ^ 1 << 3999, 4000, stops)
 
-# %% c133
+# %% c129
 assert np.allclose(pi @ T, pi)
-assert math.isclose(H, source.entropy_rate() / math.log(2), rel_tol=1e-9) and round(H, 3) == 1.285
+assert math.isclose(H, source.entropy_rate() / math.log(2), rel_tol=1e-9)
+assert not any(np.allclose(pi, row, atol=0.02) for row in T)
 few = source.sample(50, torch.Generator().manual_seed(0))
 direct = np.append(T[few[:-1].numpy(), few[1:].numpy()], pi[int(few[0])])
 assert math.isclose(-np.log2(direct).mean(), score(source, few).bits_per_token)
@@ -93,4 +93,3 @@ assert abs(excess["uniform"].mean() - (math.log2(3) - H)) < 0.01
 assert abs(excess["unigram"].mean() - (best_unigram - H)) < 0.01
 assert min(loss["true source"]) < H < max(loss["true source"])
 assert abs(loss["true source"] - H).max() < 0.02
-assert abs(math.log(3) - 1.10) < 0.005

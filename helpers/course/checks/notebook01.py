@@ -105,6 +105,8 @@ def distributions(draw):
         What p never brings is to be left out. What q calls impossible may come, and costs most.
     math.log2 => math.log
         That is in nats: a surprise in bits takes the logarithm to base 2.
+    -math.log2 => math.log2
+        The logarithm of a probability is negative; with a minus before it, it is the surprise.
     """,
 )
 def cross_entropy(p, q):
@@ -189,6 +191,8 @@ def in_all_digits(narrow, *arguments):
         That is where the new interval ends; its width is asked for.
     total = sum(shares); \
     return low + width * sum(shares[:symbol]) // total, width * shares[symbol] // total
+    total = sum(shares); \
+    return low + width * sum(shares[:symbol]) / total, width * shares[symbol] / total
         Dividing rounds, and then the text cannot be read back: keep whole numbers, and make the
         steps finer.
     """,

@@ -67,6 +67,7 @@ def words_to_join(draw):
     for text in ("aaa", "aaaa", "baab"):
         yield Case("a joined token is used up", to_bytes(text), (b"a", b"a"))
     yield Case("the whole token is compared", (b"a", b"ab", b"b", b"a"), (b"a", b"b"))
+    yield Case("the whole token is compared", (b"ab", b"c", b"a", b"bc"), (b"a", b"bc"))
     yield Case("it joins the pair everywhere", (b"a", b"bc") * 3, (b"a", b"bc"))
     yield Case("a short word stays", (b"a",), (b"a", b"b"))
     yield Case("it is right for random words", to_bytes(draw.text(12, "aab")), (b"a", b"b"))
@@ -87,6 +88,8 @@ def words_to_join(draw):
         The pair becomes one token, its bytes together: pair[0] + pair[1].
     i < len(word) => i < len(word) - 1
         The last token is lost if it is not part of a pair.
+    word[i : i + 2] == pair => b"".join(word[i : i + 2]) == b"".join(pair)
+        Compare the two tokens, not their bytes in one piece: ab and c are not the pair of a and bc.
     return tuple(b"".join(word).replace(pair[0] + pair[1], b"_").split(b"_"))
         Only these two tokens side by side are joined; all others stay as they are.
     """,
@@ -108,7 +111,7 @@ def words_to_learn(draw):
     words = counted(_the=3, _then=2, _net=1)
     yield Case("the first merge is that of the pencil", words, 1)
     yield Case("a joined token can be joined again", words, 3)
-    yield Case("new tokens are numbered as they come", counted(cde=2, abe=2, ab=2, cd=1), 3)
+    yield Case("new tokens are numbered as they come", counted(xy=4, cde=2, abe=2, ab=2, cd=1), 4)
     for _ in range(4):
         yield Case("it is right for random words", drawn_words(draw), 6)
 
@@ -123,6 +126,9 @@ def words_to_learn(draw):
     slips="""
     words = {join(word, pair): count for word, count in words.items()} => pass
         Every round finds the same pair: count anew in each, from the words as joined so far.
+    best_pair(count_pairs(words), ids) => max(count_pairs(words), key=count_pairs(words).get)
+        Of pairs that are equally frequent, max takes the one that it meets first: ties are decided
+        by the ids, as best_pair(pairs, ids) does.
     merges.append(pair) => merges.append(pair[0] + pair[1])
         These are the new tokens: hand back the pairs that were joined.
     join(word, pair): count => join(word, pair): 1
