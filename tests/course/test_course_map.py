@@ -74,7 +74,7 @@ def test_notebook_00_was_run_with_the_gpt_that_ships():
         for output in cell.get("outputs", [])
         if output["output_type"] == "stream"
     )
-    found = re.search(r"its weights: (\w+)", printed)
+    found = re.search(r"the course, version (\w+)", printed)
     assert found, "notebook 00 prints the first figures of the weights' SHA-256"
     assert len(found[1]) == 12
     assert config["weights_sha256"].startswith(found[1]), "run make refresh for notebook 00"
