@@ -32,7 +32,7 @@ def web_words(n: int | None = None) -> dict[str, int] | None:
 def web_pairs() -> dict[tuple[str, str], int] | None:
     """How often each of the 258,437 most frequent pairs of neighbours stood there.
 
-    ``<S>`` is the beginning of a sentence, ``</S>`` its end. A pair that was written in several
+    ``<s>`` is the beginning of a sentence. A pair that was written in several
     ways stands in the file as often. None where they were not fetched.
     """
     folder = find("web")
