@@ -36,11 +36,19 @@ the unseen stay at zero | (row.get(symbol, 0) + k) / total \
     => (row[symbol] + k) / total if symbol in row else 0.0 | times how many there are
 an error at new contexts | counts.get(context, {}) => counts[context] | only the k are left
 always one | sum(row.values()) + k * len => sum(row.values()) + len | only the k are left
+nothing at new contexts | rule of task 2
+     row = counts.get(context, {})
++    if not row:
++        return {}
 
 == interpolate
 weights the other way round | weight * likely.get(s, 0) + (1 - weight) * p[s] \
     => (1 - weight) * likely.get(s, 0) + weight * p[s] | below gets 1 - weight
 no uniform | 1 / len(vocabulary) for => 0.0 for | 1 / V
+the seen symbols alone | mix every symbol
+-            p = {s: weight * likely.get(s, 0) + (1 - weight) * p[s] for s in vocabulary}
++            for s in likely:
++                p[s] = weight * likely[s] + (1 - weight) * p[s]
 the unseen loses mass | if likely: => if True: | all zeros
 the first characters | context[len(context) - n + 1 :] => context[: n - 1] | last n - 1
 minus zero | [len(context) - n + 1 :] => [-(n - 1) :] | the whole text, not an empty one
@@ -52,6 +60,7 @@ no mean | return bits / len(text) => return bits | base 2
 the likeliest | .get(symbol, 0) \
     => .get(symbol, 0) and max(predict(text[max(0, i - n + 1) : i]).values()) | not of the likeliest
 context of n | i - n + 1 => i - n | may the model see
+negative start | max(0, i - n + 1) => i - n + 1 | counts from the end
 sees what it predicts | [max(0, i - n + 1) : i] => [max(0, i - n + 1) : i + 1] | may the model see
 an error at the impossible | .get(symbol, 0) => [symbol] | probability 0
 a product underflows | add logarithms
@@ -75,11 +84,15 @@ minus zero | text[max(0, len(text) - n + 1) :] => text[-(n - 1) :] | text[-0:]
 one short | len(text) < length => len(text) < length - 1 | add what was drawn
 no end | text += drawn => text = drawn | condition never
 always the first | if u < 0: => if True: | running sum
+a number for each symbol | before the loop over the symbols
+-            u -= share
+-            if u < 0:
++            if uniform() < share:
 numbers of its own | u = uniform => u = __import__("random").random | takes its number from uniform
 
 == choose
 only the orders that are tried | range(1, max(orders) + 1) => orders | also those that are not in
-the most bits | return min( => return max( | fewest bits
+the most bits | return min( => return max( | yours costs the most
 measured on train | weight), validation, n => weight), train, n | measure on the other
 counted on both | (train, order) => (train + validation, order) | Count on the training text
 only the first weight | for weight in weights) => for weight in weights[:1]) | every pair
@@ -110,8 +123,14 @@ no row yet | fewer.setdefault(context[1:], Counter()) => fewer[context[1:]] | ha
 no discount | row.get(word, 0) - discount => row.get(word, 0) | taken off
 below zero | max(row.get(word, 0) - discount, 0) => (row.get(word, 0) - discount) | has no d to give
 d once | discount * len(row) / total => discount / total | gives up d
+kinds of the table | discount * len(row) => discount * len(counts) | row of the context
 nothing handed on | kept + discount * len(row) / total * p => kept | has to go somewhere
 no uniform | p = 1 / V => p = 0.0 | 1 / V for every token
+an unseen pair for an unseen context | if total: => if word in row: | only not before this word
+d at unseen contexts | without d
+             p = kept + discount * len(row) / total * p
++        else:
++            p *= discount
 nothing at unseen contexts | knows nothing
              p = kept + discount * len(row) / total * p
 +        else:

@@ -9,7 +9,7 @@ text, not numbers | [0b11000000 + (a >> 6), 0b10000000 + a % 64] => ['C3', 'A9']
 the first byte's marks | 0b11000000 => 0b10000000 | fixed bits of its row
 no mark after the first | 0b10000000 + a % 64 => a % 64 | 10 and six bits
 marks left in | (second % 64) => second | strike out the fixed bits
-one sign | len(given["D"]), => 1, | Every U+ number is one
+one left out | for p in given["D"]) => for p in given["D"][1:]) | also those that join
 four bytes each | 1 + (p > 0x7F) + (p > 0x7FF) + (p > 0xFFFF) => 4 | Find the row of each
 
 == split_words
@@ -34,6 +34,7 @@ large letters | [sdmt] => [sdmtSDMT] | in small letters
 all blanks in one | |\s+(?!\S)| => | | all but the last one
 blanks left out | (?!\S)|\s+ => (?!\S) | which alternative
 breaks are signs | [^\s\p{L} => [^ \p{L} | none of the other signs
+white space is a sign | [^\s\p{L} => [^\p{L} | \s belongs into
 digits of \d | | ?\p{N}+| ?[^\s\p{L}\p{N}]+ => | ?\d+| ?[^\s\p{L}\d]+ | other signs for numbers
 endings of letters only | r"'(?: => r"(?<=\p{L})'(?: | wherever they stand
 the course's pattern | without GPT2_PATTERN
@@ -67,12 +68,18 @@ all pairs sorted again and again | sort nothing
 -        best = min(pair for pair, n in counts.items() if n == most)
 +        for _ in range(4):
 +            best = sorted(counts, key=lambda pair: (-counts[pair], pair))[0]
-old pairs left in | counts[pair] -= n => counts[pair] -= 0 | out of date
+old pairs left in | counts[pair] -= n => counts[pair] -= 0 | counted out as it was
+each old pair taken out once | counted out as it was
+             for pair in pairwise(word):
+-                counts[pair] -= n
++                pass
++            for pair in set(pairwise(word)):
++                counts[pair] -= n
 only the merged pair taken out | Keep books by hand
 -            for pair in pairwise(word):
 -                counts[pair] -= n
 +            counts[best] = 0
-new words not found again | out of date
+new words not found again | entered in the counts and in the index
 -                places[pair].add(joined)
 +                pass
 words that are gone | out of date
@@ -117,6 +124,28 @@ a sign in its place | a sign of your own
 +    for i, part in enumerate(text.split("\0")):
 +        if i % 2:
 +            ids.append(int(part))
+the first name alone | sorted(special_ids, key=len, reverse=True) => list(special_ids)[:1] \
+    | several names
+one id for all | special_ids[part] => list(special_ids.values())[0] | an id of its own
+the second of two neighbours missed | side by side
+-    ids = []
+-    for part in regex.split(f"({'|'.join(map(regex.escape, names))})", text):
+-        if part in special_ids:
+-            ids.append(special_ids[part])
+-        elif part:
+-            ids += encode(part)
+-    return ids
++    ids, start, i = [], 0, 0
++    while i < len(text):
++        for name in names:
++            if text.startswith(name, i):
++                ids += encode(text[start:i]) if i > start else []
++                ids.append(special_ids[name])
++                i += len(name)
++                start = i
++                break
++        i += 1
++    return ids + (encode(text[start:]) if start < len(text) else [])
 on by default | special=False => special=True | Who wrote this text
 never | if not special or not special_ids: => if True: | regex.escape
 not escaped | map(regex.escape, names) => names | regex.escape
@@ -191,7 +220,6 @@ def by_hand():
         "bytes of A": utf8(given["A"]),
         "bytes of B": utf8(given["B"]),
         "code point of C": int(bits, 2),
-        "code points in D": len(given["D"]),
         "bytes in D": sum(len(utf8(point)) for point in given["D"]),
     }
 
@@ -202,7 +230,6 @@ def by_hand():
     sizes = {range(0x80): 1, range(0x80, 0x800): 2, range(0x800, 0x10000): 3}
     return {
         "bytes in D": sum(next((n for r, n in sizes.items() if p in r), 4) for p in d),
-        "code points in D": len(d),
         "code point of C": (c[0] & 15) << 12 | (c[1] & 63) << 6 | c[2] & 63,
         "bytes of B": (240 | b >> 18, 128 | b >> 12 & 63, 128 | b >> 6 & 63, 128 | b & 63),
         "bytes of A": (192 | a >> 6, 128 | a & 63),

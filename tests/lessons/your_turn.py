@@ -49,7 +49,7 @@ from tests.labs.mutation import (
 
 LEAST = (3, 1)  # wrong and other right answers to a task
 # What every task says where it knows nothing better.
-GENERIC = (trial.ERROR, trial.FORM)
+GENERIC = (trial.ERROR, trial.NAME, trial.FORM)
 
 
 @dataclass(frozen=True)

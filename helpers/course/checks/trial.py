@@ -24,6 +24,10 @@ NOTHING = (
     "None is what a function hands back that ends without return, or returns what print gives."
 )
 ERROR = "Its name says what kind of error it is, the line where it arose."
+NAME = (
+    "A name from a cell above is there once that cell has run: Run > Run All Above Selected Cell "
+    "(on Colab: Runtime > Run before). If it is one of your own, compare how it is spelled."
+)
 FORM = (
     "Its type or form is not the one of the docstring: print what your code gives for a small "
     "input."
@@ -119,9 +123,11 @@ class Trial:
         except Complaint:
             raise
         except (Exception, SystemExit, RecursionError) as error:
+            if isinstance(error, NameError):
+                hint = ERROR if isinstance(error, UnboundLocalError) else NAME
             raise Complaint(
                 "it runs without an error",
-                ERROR if isinstance(error, NameError) else hint or ERROR,
+                hint or ERROR,
                 given,
                 where(error),
             ) from error

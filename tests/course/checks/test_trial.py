@@ -10,6 +10,7 @@ import torch
 from helpers.course.checks.trial import (
     ERROR,
     LEFT_ALONE,
+    NAME,
     NOTHING,
     TENSOR,
     TYPE,
@@ -197,10 +198,18 @@ def test_what_does_not_agree_gets_the_hint_of_its_slip(answer, hint):
     assert wrong.given == "6, 2"
 
 
+def early(a, b):
+    a = c + b  # noqa: F821
+    c = a
+    return c
+
+
 def test_an_error_gets_the_usual_hint_of_the_rule():
     wrong = complaint(lambda: agree(lambda a, b: a[b], 6, 2, slips=QUOTIENT_SLIPS))
     assert (wrong.rule, wrong.hint) == ("it runs without an error", "usual")
     wrong = complaint(lambda: agree(lambda a, b: unknown, 6, 2))  # noqa: F821
+    assert wrong.hint == NAME
+    wrong = complaint(lambda: agree(early, 6, 2))
     assert wrong.hint == ERROR
 
 

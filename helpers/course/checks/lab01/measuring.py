@@ -23,6 +23,12 @@ def course_bits(predict: Callable[[str], Distribution], text: str, n: int) -> fl
     return total / len(text)
 
 
+_FROM_THE_END = (
+    "The context of the second character is missing. At i = 1 the slice is text[-1:1], and a "
+    "negative beginning counts from the end of the text."
+)
+
+
 @lab.task(course_bits)
 def bits_per_character(trial: Trial) -> None:
     trial.equals(
@@ -52,6 +58,7 @@ def bits_per_character(trial: Trial) -> None:
         [*map(repr, ["", "a", "ab", "bc"])],
         "each character is predicted from the n - 1 before it",
         "What may the model see when it predicts character i? Count on your fingers, at i = 0 too.",
+        slips=[([repr("abca"[i - 2 : i]) for i in range(4)], _FROM_THE_END)],
         given="the contexts that your function asked for, for 'abca' with n = 3",
     )
     seen.clear()
@@ -154,14 +161,23 @@ def sample_text(trial: Trial) -> None:
     trial.equals(
         trial.call(cycle, 0, 3, uniform, given="length 0"), "", "length 0", EMPTY, given="length 0"
     )
-    N, model = 4000, {"a": 0.5, "b": 0.3, "c": 0.2}
-    counts = Counter(trial.call(lambda context: dict(model), N, 2, uniform, given="4,000 draws"))
+    N, model, asked = 4000, {"a": 0.5, "b": 0.3, "c": 0.2}, Counter()
+
+    def noted() -> float:
+        asked["uniform"] += 1
+        return uniform()
+
+    counts = Counter(trial.call(lambda context: dict(model), N, 2, noted, given="4,000 draws"))
+    one = "One u for each character: draw it before the loop over the symbols, not anew for each."
+    sampled = (
+        "A uniform number u picks the first symbol at which the running sum exceeds u. Taking the "
+        "likeliest one is no sampling."
+    )
     chi_square = sum((counts[s] - N * p) ** 2 / (N * p) for s, p in model.items())
     trial.holds(
         set(counts) <= set(model) and chi_square < 27.6,  # one in a million for two degrees
         "4,000 draws follow the distribution (chi-square)",
-        "A uniform number u picks the first symbol at which the running sum exceeds u. Taking the "
-        "likeliest one is no sampling.",
+        one if asked["uniform"] > N else sampled,
         given="P(a) = 0.5, P(b) = 0.3, P(c) = 0.2",
         got={s: counts[s] / N for s in sorted(counts)},
     )

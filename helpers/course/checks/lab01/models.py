@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from types import CodeType
 
 from helpers.course.checks.lab01.common import Counts, course_counts, is_rows, lab
@@ -11,6 +11,7 @@ from helpers.course.checks.lab01.measuring import course_bits
 from helpers.course.checks.lab01.smoothing import course_mixture
 from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import NOTHING, Trial
+from helpers.course.checks.turn import Slips
 
 
 def _choose(train: str, validation: str, vocabulary: str, orders, weights) -> tuple[int, float]:
@@ -21,6 +22,15 @@ def _choose(train: str, validation: str, vocabulary: str, orders, weights) -> tu
         )
 
     return min(((n, w) for n in orders for w in weights), key=lambda pair: bits(*pair))
+
+
+_CHOOSE_SLIPS = Slips(
+    _choose,
+    """
+    return min( => return max(
+        The pair that costs the fewest bits is the best one; yours costs the most.
+    """,
+)
 
 
 def _names_of(answer: object) -> set[str]:
@@ -59,12 +69,14 @@ def choose(trial: Trial) -> None:
         if _names_of(trial.answer) & {"model", "tables"}:
             usual = "`model` and `tables` of the cell above hold the tales: count your own `train`."
         longest = _choose(train, validation, vocabulary, orders[-1:], weights)
+        longest = longest, f"The longest context is not always the best one. {usual}"
+        most = ((slip(*arguments), words) for slip, words in _CHOOSE_SLIPS)
         trial.equals(
             tuple(got),
             best,
             "the setting with the fewest bits on the validation text",
             usual,
-            slips=[(longest, f"The longest context is not always the best one. {usual}")],
+            slips=(pair for pairs in ([longest], most) for pair in pairs),
             given=given,
         )
     given = "a text that goes on as it was counted, orders 4, weights 0.2 and 0.9"
@@ -77,6 +89,9 @@ def choose(trial: Trial) -> None:
         "A model of order n mixes all orders 1 to n, also those that are not in `orders`.",
         given=given,
     )
+
+
+choose.slips = _CHOOSE_SLIPS
 
 
 _PHRASES = "old pell rows . old pell sings . cat or dog . row or sing ."
@@ -166,31 +181,6 @@ def course_kneser_ney(
     return p
 
 
-def _with(
-    kept: Callable = lambda count, discount: max(count - discount, 0),
-    share: Callable = lambda row, total, discount: discount * len(row) / total,
-    start: Callable = lambda V: 1 / V,
-    unseen: Callable = lambda p: p,
-    seen: Callable = lambda tables: tables,
-) -> Callable:
-    """``course_kneser_ney`` with some of its parts exchanged, as a student may slip."""
-
-    def slip(tables: Sequence[Counts], context: Sequence, word: object, V: int, discount: float):
-        p = start(V)
-        for n, counts in enumerate(seen(tables), len(tables) - len(seen(tables)) + 1):
-            if n - 1 > len(context):
-                break
-            row = counts.get(context[len(context) - n + 1 :], {})
-            total = sum(row.values())
-            if total:
-                p = kept(row.get(word, 0), discount) / total + share(row, total, discount) * p
-            else:
-                p = unseen(p)
-        return p
-
-    return slip
-
-
 _FREED = (
     "Every different token of the row gives up d, so d times their number over the context's count "
     "is free, and that is the weight of the shorter context."
@@ -199,39 +189,38 @@ _NO_ROW = (
     "No table had a row for your context. With n = 1 it is empty, and text[-0:] is the whole text. "
     "And keys are slices of the text: strings or tuples, as the text is."
 )
-_SLIPS = (
-    (
-        _with(kept=lambda count, discount: count - discount),
-        "A token that was never seen after the context has no d to give: its count stays 0.",
-    ),
-    (
-        _with(kept=lambda count, discount: count),
-        "What the shorter context gets has to be taken off the counts first.",
-    ),
-    (_with(share=lambda row, total, discount: discount / total), _FREED),
-    (_with(share=lambda row, total, discount: discount), _FREED),
-    (_with(share=lambda row, total, discount: len(row) / total), _FREED),
-    (
-        _with(share=lambda row, total, discount: 0.0),
-        "The shorter context is missing: what was taken off the counts has to go somewhere.",
-    ),
-    (
-        _with(start=lambda V: 0.0),
-        "The lowest order is the uniform distribution: 1 / V for every token.",
-    ),
-    (
-        _with(unseen=lambda p: 0.0),
-        "A context that was never seen knows nothing: what the shorter one says stays as it is.",
-    ),
-    (
-        _with(seen=lambda tables: tables[-1:]),
-        "Between the longest context and 1 / V stand the other orders, each with its own table.",
-    ),
-    (_with(seen=lambda tables: []), _NO_ROW),
-    (
-        lambda tables, *rest: course_kneser_ney(tables[:-1], *rest),
-        "The longest order is left out. It needs a context of n - 1 tokens, not of n.",
-    ),
+_KNESER_NEY_SLIPS = Slips(
+    course_kneser_ney,
+    f"""
+    max(row.get(word, 0) - discount, 0) => (row.get(word, 0) - discount)
+        A token that was never seen after the context has no d to give: its count stays 0.
+    max(row.get(word, 0) - discount, 0) => row.get(word, 0)
+        What the shorter context gets has to be taken off the counts first.
+    discount * len(row) / total => discount / total
+    discount * len(row) / total => discount
+    discount * len(row) / total => len(row) / total
+        {_FREED}
+    len(row) => len(counts)
+        N is the number of different tokens in the row of the context, not that of the table's rows.
+    kept + discount * len(row) / total * p => kept
+        The shorter context is missing: what was taken off the counts has to go somewhere.
+    1 / V => 0.0
+        The lowest order is the uniform distribution: 1 / V for every token.
+    len(context) else None => len(context) else None; p = p if row or n - 1 > len(context) else 0.0
+        A context that was never seen knows nothing: what the shorter one says stays as it is.
+    len(context) else None => len(context) else None; p = p if row else discount * p
+        A context without a row has taken nothing off: what the shorter one says stays as it is,
+        without d.
+    if row: => if word in (row or ()):
+        The context was seen, only not before this word: the count that is kept is 0, and d N / c
+        goes to the shorter context, no more. Only a context without a row passes on all.
+    enumerate(tables, 1) => [*enumerate(tables, 1)][-1:]
+        Between the longest context and 1 / V stand the other orders, each with its own table.
+    enumerate(tables, 1) => enumerate([], 1)
+        {_NO_ROW}
+    if n - 1 <= len(context) => if n <= len(context)
+        The longest order is left out. It needs a context of n - 1 tokens, not of n.
+    """,
 )
 
 
@@ -260,7 +249,7 @@ def kneser_ney(trial: Trial) -> None:
         given = f"tables of {source}, context {context!r}, word {word!r}, V = {V}, d = {discount}"
         arguments = (list(tables), context, word, V, discount)
         got = trial.call(*arguments, given=given, hint=error)
-        slips = ((slip(*arguments), words) for slip, words in _SLIPS)
+        slips = ((slip(*arguments), words) for slip, words in _KNESER_NEY_SLIPS)
         expected = course_kneser_ney(*arguments)
         trial.equals(got, expected, rule, hint, slips=slips, given=given)
         return got
@@ -297,3 +286,6 @@ def kneser_ney(trial: Trial) -> None:
         for symbol in "ae":
             source = "a random text, n = 4"
             try_on(fourth, context, symbol, 6, discount, "a random text", newest, source)
+
+
+kneser_ney.slips = _KNESER_NEY_SLIPS

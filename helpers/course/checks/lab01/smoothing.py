@@ -12,6 +12,7 @@ from helpers.course.checks.lab01.common import (
 )
 from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
+from helpers.course.checks.turn import Slips
 
 
 def _add_k(counts: Counts, context: str, vocabulary: str, k: float) -> Distribution:
@@ -33,11 +34,16 @@ def add_k(trial: Trial) -> None:
         given=f"{counts}, context 'a', vocabulary 'abcd', k = 1",
     )
     hint = "With no counts at all, only the k are left; and do not make an entry by looking."
+    empty = (
+        "An empty dictionary was the rule of task 2. Smoothed, a context that was never seen has a "
+        "distribution, too: with no counts at all, only the k are left."
+    )
     trial.equals(
         trial.call(counts, "z", "abcd", 0.5, hint=hint),
         dict.fromkeys("abcd", 0.25),
         "a context never seen gives every symbol the same chance",
         hint,
+        slips=[({}, empty)],
         given=f"{counts}, context 'z', vocabulary 'abcd', k = 0.5",
     )
     counts, k = course_counts(trial.text(200, "abcd"), 2), trial.integer(1, 30) / 20
@@ -58,20 +64,33 @@ def course_mixture(tables: list[Counts], context: str, vocabulary: str, weight: 
     return p
 
 
+_MIXTURE_SLIPS = Slips(
+    course_mixture,
+    """
+    weight * row.get(s, 0) + (1 - weight) * p[s] => (1 - weight) * row.get(s, 0) + weight * p[s]
+        The weight is the longest context's; what is below gets 1 - weight.
+    p = {s: weight * row.get(s, 0) + => p = {s: p[s] if s not in row else weight * row[s] +
+        A symbol that never followed the context keeps 1 - weight of what it had, not all of it: mix
+        every symbol of the vocabulary.
+    """,
+)
+
+
 @lab.task(course_mixture)
 def interpolate(trial: Trial) -> None:
     where = see(2, "Interpolation and backoff")
     tables = [course_counts("abab", n) for n in (1, 2)]
     uniform = f"The lowest order mixes with 1 / V, V the size of the vocabulary. {where}"
-    weight, swapped = 0.25, "The weight is the longest context's; what is below gets 1 - weight."
+    weight = 0.25
 
     def try_by_hand(n: int, context: str, rule: str, hint: str) -> None:
+        arguments = (tables[:n], context, "abc", weight)
         trial.equals(
-            trial.call(tables[:n], context, "abc", weight),
-            course_mixture(tables[:n], context, "abc", weight),
+            trial.call(*arguments),
+            course_mixture(*arguments),
             rule,
             hint,
-            slips=[(course_mixture(tables[:n], context, "abc", 1 - weight), swapped)],
+            slips=((slip(*arguments), words) for slip, words in _MIXTURE_SLIPS),
             given=f"counts of 'abab' up to n = {n}, context {context!r}, vocabulary 'abc', "
             f"weight {weight}",
         )
@@ -99,3 +118,6 @@ def interpolate(trial: Trial) -> None:
         )
         trial.equals(got, expected, "random counts", newest, given=given)
         trial.equals(sum(got.values()), 1.0, "it sums to 1", where, given=given)
+
+
+interpolate.slips = _MIXTURE_SLIPS

@@ -59,7 +59,6 @@ def _by_hand() -> dict[str, int | list[int]]:
         "bytes of A": list(chr(given["A"]).encode()),
         "bytes of B": list(chr(given["B"]).encode()),
         "code point of C": ord(bytes(given["C"]).decode()),
-        "code points in D": len(given["D"]),
         "bytes in D": len("".join(map(chr, given["D"])).encode()),
     }
 
@@ -74,8 +73,8 @@ def hint_on_paper(name: str, got: object, expected: object) -> str:
         return {
             "code point of C": "Find the row by the first byte, strike out the fixed bits of every "
             "byte, and read the bits that are left as one binary number.",
-            "code points in D": "Every U+ number is one, also those that join or change others.",
-            "bytes in D": "Find the row of each code point, and add up how many bytes they have.",
+            "bytes in D": "Every U+ number is a code point, also those that join or change others: "
+            "find the row of each, and add up how many bytes they have.",
         }[name]
     if not isinstance(got, list | tuple) or not all(type(byte) is int for byte in got):
         return "Give a list of whole numbers; 0xC3, 195 and 0b11000011 are the same to Python."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import regex
 
@@ -11,6 +11,7 @@ from helpers.course.checks.lab02 import reference as ours
 from helpers.course.checks.lab02.common import alike, expect_kind, lab, random_text
 from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Complaint, Trial
+from helpers.course.checks.turn import Slips
 from helpers.data.bpe import END_OF_TEXT, BPETokenizer
 
 SPECIAL = see(3, "Special tokens")
@@ -26,28 +27,42 @@ _LOST = (
 )
 _LONGER = "If one special token begins another one, the longer of those that fit is meant."
 _WHOLE = "Every part as it is, with its blanks and line breaks; an empty part has no ids."
+_SEVERAL = "special_ids may hold several names, and each of them has an id of its own."
+_SLIPS = Slips(
+    ours.encode_text,
+    f"""
+    sorted(special_ids, key=len, reverse=True) => sorted(special_ids, key=len)
+    sorted(special_ids, key=len, reverse=True) => list(special_ids)
+        {_LONGER}
+    sorted(special_ids, key=len, reverse=True) => list(special_ids)[:1]
+    special_ids[longest_first[i]] => list(special_ids.values())[0]
+        {_SEVERAL}
+    encode(text[start:place]) => encode(text[start:place].strip())
+        {_WHOLE}
+    text.find(name, start) => text.find(name, start + (start > 0))
+        Two special tokens may stand side by side: is the second one found?
+    """,
+)
 
 
 def _slips(text: str, special_ids: Mapping[str, int]) -> Iterator[tuple[list[int], str]]:
     """What known slips give for a text with special tokens, each with its hint."""
 
-    def cut(pattern: str, part_of: Callable[[str], str] = str) -> list[int]:
+    def cut(pattern: str) -> list[int]:
         ids: list[int] = []
         for part in regex.split(pattern, text):
             if part in special_ids:
                 ids.append(special_ids[part])
             elif part:
-                ids += ours.to_ids(part_of(part))
+                ids += ours.to_ids(part)
         return ids
 
+    if not special_ids:
+        return
+    yield from ((slip(text, ours.to_ids, special_ids, True), words) for slip, words in _SLIPS)
     names = sorted(special_ids, key=len, reverse=True)
-    escaped = [regex.escape(name) for name in names]
-    if names:
-        yield cut(f"({'|'.join(escaped[::-1])})"), _LONGER
-        yield cut(f"({'|'.join(map(regex.escape, special_ids))})"), _LONGER
-        yield cut(f"({'|'.join(escaped)})", str.strip), _WHOLE
-        yield cut(f"({'|'.join(names)})"), _SIGNS
-        yield cut("|".join(escaped)), _LOST
+    yield cut(f"({'|'.join(names)})"), _SIGNS
+    yield cut("|".join(map(regex.escape, names))), _LOST
 
 
 @lab.task(ours.encode_text)
@@ -70,6 +85,7 @@ def encode_text(trial: Trial) -> None:
         "ids. What if a part is empty, or there is no special token at all?"
     )
     end = {END_OF_TEXT: 400}
+    plain = {"<a>": 300, "<b>": 301, "<c>": 302}
     chat = {"[A]": 300, "[A][B]": 301, "a.b": 302, "|": 303}
     for text, ids, special, rule, hint in (
         ("one|two", end, False, "a text without special tokens", one),
@@ -77,6 +93,7 @@ def encode_text(trial: Trial) -> None:
         (END_OF_TEXT, end, False, "text from outside that is nothing but the name", safe),
         (f"one {END_OF_TEXT}two", end, True, "one special token", one),
         (f"{END_OF_TEXT}a\n {END_OF_TEXT}{END_OF_TEXT} b \n", end, True, "several", _WHOLE),
+        ("x<a>y <b>z<c>", plain, True, "several names", _SEVERAL),
         ("endoftext <|end of text|>", end, True, "only the whole name", _SIGNS),
         ("x[A]y|zaxb a.b", chat, True, "names with any signs", _SIGNS),
         ("x[A][B]y[A]z", chat, True, "the longer name", _LONGER),
@@ -102,6 +119,9 @@ def encode_text(trial: Trial) -> None:
         )  # fmt: skip
         expected = course.encode(text, special).tolist()
         alike(trial, got, expected, "the ids of the course's BPETokenizer", one, given=given)
+
+
+encode_text.slips = _SLIPS
 
 
 def _try_on(

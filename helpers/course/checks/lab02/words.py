@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import regex
 
+from helpers.course.checks.comparing import known_slip
 from helpers.course.checks.lab02 import reference as ours
 from helpers.course.checks.lab02.common import alike, any_text, expect_kind, lab
 from helpers.course.checks.pointers import see
@@ -80,6 +81,11 @@ _WHITE = (
 )
 
 
+_NO_SIGN = (
+    "White space is none of the other signs: \\s belongs into [^...], beside \\p{L} and \\p{N}."
+)
+
+
 def _try_split(trial: Trial, text: str, rule: str, hint: str, lost: str, letters: str) -> None:
     error = (
         "Read the kind of error. \\p{L} and \\p{N} are known to the package regex; the standard "
@@ -118,4 +124,6 @@ def _try_split(trial: Trial, text: str, rule: str, hint: str, lost: str, letters
     taken = any(regex.search(r"[\n\t]", piece) and not piece.isspace() for piece in got)
     taken = taken or list(got) == regex.findall(GPT2_PATTERN.replace(r"[^\s", "[^ "), text)
     hint = _WHITE if taken and list(got) != expected else hint
+    white = regex.findall(GPT2_PATTERN.replace(r"[^\s", "[^"), text)
+    hint = known_slip(list(got), [(white, _NO_SIGN)]) or hint
     alike(trial, list(got), expected, rule, hint, given=given)
