@@ -16,6 +16,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -264,10 +265,12 @@ def _pip(*arguments: str) -> None:
         capture_output=True, text=True,
     )  # fmt: skip
     if done.returncode:
-        lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
-        raise ValueError(
-            f"pip could not fetch it ({(lines or ['no reason given'])[-1]}): is there a network?"
+        lines = [line for line in done.stderr.splitlines() if re.match(r"ERROR:|\w*Error:", line)]
+        reason = (lines or ["no reason given"])[-1]
+        ask = (
+            "free some, then run this again" if "No space left" in reason else "is there a network?"
         )
+        raise ValueError(f"pip could not fetch it ({reason}): {ask}")
 
 
 def _download(thing: Thing, folder: Path) -> None:
