@@ -10,7 +10,7 @@ the first byte's marks | 0b11000000 => 0b10000000 | fixed bits of its row
 no mark after the first | 0b10000000 + a % 64 => a % 64 | 10 and six bits
 marks left in | (second % 64) => second | strike out the fixed bits
 one left out | for p in given["D"]) => for p in given["D"][1:]) | also those that join
-four bytes each | 1 + (p > 0x7F) + (p > 0x7FF) + (p > 0xFFFF) => 4 | Find the row of each
+four bytes each | 1 + (p > 0x7F) + (p > 0x7FF) + (p > 0xFFFF) => 4 | find the row of each
 
 == split_words
 by split | throws away

@@ -124,6 +124,7 @@ def _try_split(trial: Trial, text: str, rule: str, hint: str, lost: str, letters
     taken = any(regex.search(r"[\n\t]", piece) and not piece.isspace() for piece in got)
     taken = taken or list(got) == regex.findall(GPT2_PATTERN.replace(r"[^\s", "[^ "), text)
     hint = _WHITE if taken and list(got) != expected else hint
-    white = regex.findall(GPT2_PATTERN.replace(r"[^\s", "[^"), text)
-    hint = known_slip(list(got), [(white, _NO_SIGN)]) or hint
+    if any(regex.search(r"[^\s\p{L}\p{N}]\s", piece) for piece in got):
+        white = regex.findall(GPT2_PATTERN.replace(r"[^\s", "[^"), text)
+        hint = known_slip(list(got), [(white, _NO_SIGN)]) or hint
     alike(trial, list(got), expected, rule, hint, given=given)
