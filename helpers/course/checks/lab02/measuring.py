@@ -37,7 +37,7 @@ def measure(trial: Trial) -> None:
 
 @lab.task(ours.wordpiece)
 def wordpiece(trial: Trial) -> None:
-    where = see(3, "Does the order matter?")
+    where = see(3, "From text to ids, and back")
     longest = f"From where you stand, try the whole rest first, then ever shorter pieces. {where}"
     mark = f"The first piece stands without ##, every later one with it, in the set too. {where}"
     empty = "Read the kind of error; what if at some place no piece fits?"
