@@ -3,7 +3,7 @@
 # %% c203
 assert [round(math.tanh(1), 2), round(math.tanh(0.5 * math.tanh(1)), 2)] == [0.76, 0.36]
 
-# %% c205
+# %% c201b
 from helpers.data.sources import HiddenMarkovSource
 
 closed, opened = [0.7, 0, 0.3, 0], [0, 0.2, 0, 0.8]
@@ -16,8 +16,7 @@ for k in (0, 1, 4, 7):
     upper = source.entropy_rate_bounds(k + 1)[1] / math.log(2)
     assert abs(floor + missed_with_window(k) - upper) < 1e-9
 assert abs(fresh_bits - floor) < 0.02
-bought = [missed_with_window(k) - missed_with_window(k + 2) for k in range(2, 15)]
-assert all(a > b > 0 for a, b in zip(bought, bought[1:]))
+assert write(90, seed=9)[0].count("a") > 8  # enough to find the rule
 
 # %% c210
 rnn = nn.RNN(3, 5, batch_first=True)
@@ -33,8 +32,7 @@ assert torch.allclose(torch.cat([first, second], 1), whole, atol=1e-6)
 assert torch.allclose(end, last, atol=1e-6) and (small.W_hh.abs() <= 5**-0.5).all()
 
 # %% c216 trained
-assert max(by_network) < missed_with_window(8) / 1.5
-assert missed_with_window(8) > 0.039
+assert max(by_network) < missed_with_window(16) / 1.2
 
 # %% c047
 assert all(torch.allclose(a, b, rtol=0, atol=1e-12) for a, b in zip(by_us, by_autograd))
@@ -43,6 +41,9 @@ assert all(torch.allclose(a, b, rtol=0, atol=1e-12) for a, b in zip(by_us, by_au
 ends = {radius: [run[60] for run in found] for radius, found in left.items()}
 assert max(ends[0.58]) < 1e-13 and min(ends[1.0]) > 1e-7 and max(ends[1.0]) < 1e-2
 assert min(ends[2.0]) > 100
+per_step = {radius: np.median(found) ** (1 / 60) for radius, found in ends.items()}
+assert 0.5 < per_step[0.58] < 0.55 and abs(per_step[1.4] - 1) < 0.02
+assert 1.1 < per_step[2.0] < 1.2 and 0.8 < per_step[1.0] < 0.87
 steps = [(run[50] / run[10]) ** (1 / 40) for run in left[0.58]]
 assert min(steps) > 0.48 and max(steps) < 0.62  # loses nearly half
 radius = [torch.linalg.eigvals((2 * torch.rand(400, 400) - 1) / 20).abs().max() for _ in range(3)]
@@ -63,35 +64,34 @@ nn.utils.clip_grad_norm_(holders, 0.7)
 assert all(torch.allclose(p.grad, g, atol=1e-5) for p, g in zip(holders, clip(drawn, 0.7)))
 
 # %% c228 trained
-assert all(np.mean(ends[NONE, 0.003]) > loss + 0.2 for loss in ends[CLIPPED, 0.003])
-assert min(ends[NONE, 0.02]) > 1.2 and max(ends[CLIPPED, 0.02]) < 1.1
-thrown = [max(losses[150:]) for _, losses in runs[NONE, 0.003]]
+assert all(a > b + 0.1 for a, b in zip(ends[NONE], ends[CLIPPED]))
+thrown = [max(losses[150:]) for _, losses in runs[NONE]]
 assert sum(loss > 1.5 for loss in thrown) >= 3
-assert all(np.median(norms[:40]) < 5 for norms, _ in runs[CLIPPED, 0.003])
-assert all(max(norms) > 20 for norms, _ in runs[CLIPPED, 0.003])
+assert all(np.median(norms[:40]) < 5 for norms, _ in runs[CLIPPED])
+assert min(above) > 0.85
 
 # %% c081e trained
 assert max(by_hand_runs[5, 0.58] + by_hand_runs[5, 1.0] + by_hand_runs[20, 1.0]) < 0.3
-assert min(by_hand_runs[20, 0.58]) > 1.2 and 0.58**20 < 0.00003
+assert min(by_hand_runs[20, 0.58]) > 1.2
+assert abs(0.58**5 - 0.07) < 0.005 and abs(0.58**20 - 0.00002) < 0.000005
+slow = learn_by_hand(20, 0.58, 1, steps=1500, rate=0.3)
+assert min(np.mean(slow[i : i + 100]) for i in range(500, 1401, 100)) < 0.7
 
 # %% c108 trained
-assert test_bits[3] > rnn_bits + 0.2 and abs(rnn_bits - test_bits[4]) < 0.15
-assert rnn_bits > test_bits[5] + 0.05
+assert abs(rnn_bits - test_bits[4]) < 0.08 < 0.5 * (test_bits[4] - test_bits[5])
+assert abs(study["long text"]["test"] - test_bits[5]) < 0.02
+passes = [steps * 32 * 64 / len(ids["train"]) for steps in (700, 7000)]
+assert 1.7 < passes[0] < 1.9 and round(passes[1]) == 18 and all(ord(c) < 128 for c in corpus.text)
 assert samples[50][0] > samples[200][0] > samples[700][0]
 
 # %% c116 trained
 assert gain[1].mean() > gain[3].mean() > gain[5].mean() > 0
-assert gain[8].mean() < 0.1 * gain[1].mean() and abs(gain[20].mean()) < 0.03
-
-# %% c118
-assert all(ord(c) < 128 for c in corpus.text)
-text_bits = {
-    (w, k): [study[f"text {w} {k} {s}"]["bits"] for s in range(2)]
-    for w in (4, 16, 64)
-    for k in ("zeros", "carried")
-}
-gained = np.mean(text_bits[4, "zeros"]) - np.mean(text_bits[4, "carried"])
-assert gained > 0.9 * (np.mean(text_bits[4, "zeros"]) - np.mean(text_bits[64, "carried"]))
-assert abs(np.mean(text_bits[16, "carried"]) - np.mean(text_bits[64, "carried"])) < 0.06
-assert abs(study["long text"]["test"] - test_bits[5]) < 0.02
-assert abs(np.mean(text_bits[16, "zeros"]) - np.mean(text_bits[64, "zeros"])) < 0.04
+assert gain[8].mean() < 0.03 and abs(gain[20].mean()) < 0.01 and 0.05 < gain[5].mean() < 0.25
+at = positions[:1000].tolist()
+with torch.no_grad():  # begun with the state that another place leaves behind
+    past = net.read(torch.stack([ids["test"][p - 60 : p] for p in at[::-1]]))[1]
+    for d in (12, 20):
+        context = torch.stack([ids["test"][p - d : p] for p in at])
+        scores = net.read(context, past)[0][:, -1]
+        nats = F.cross_entropy(scores, ids["test"][positions[:1000]]).item()
+        assert abs(nats / math.log(2) - used[80][:1000].mean()) < 0.03

@@ -4,26 +4,12 @@ from tests.labs.mutation import Mutant, Rewrite
 
 MUTANTS = [
     Mutant("elman", "reads nothing", "x[:, t] @ W_xh.T + ", "", "rows of x[:, t]"),
-    Mutant("elman", "side by side in time", "dim=1", "dim=0", "rows of x[:, t]"),
     Mutant("elman", "ReLU", "torch.tanh", "torch.relu", "tanh is missing"),
     Mutant("elman", "last state only", "torch.stack(states, dim=1)", "h", "rows of x[:, t]"),
-    Mutant("bptt", "swapped", "return dW_hh, dW_xh", "return dW_xh, dW_hh", "from the last step"),
-    Mutant("bptt", "forwards", "range(T, 0, -1)", "range(1, T + 1)", "from the last step to"),
-    Mutant(
-        "bptt",
-        "turned",
-        "torch.outer(delta, h[t - 1])",
-        "torch.outer(h[t - 1], delta)",
-        "from the last step",
-    ),
-    Mutant(
-        "bptt",
-        "single precision",
-        "torch.zeros_like(h[0])",
-        "torch.zeros(len(W_hh))",
-        "Your sums are float32",
-    ),
-    Mutant("bptt", "no slope", " * (1 - h[t] ** 2)", "", "times the slope of tanh"),
+    Mutant("bptt", "swapped", "return dW_hh, dW_xh", "return dW_xh, dW_hh", "dW_hh and dW_xh"),
+    Mutant("bptt", "a step late", "(g[t - 1] +", "(g[t] +", "own loss, g[t - 1]"),
+    Mutant("bptt", "the next input", "x[t - 1]", "x[t]", "x[t - 1]"),
+    Mutant("bptt", "no slope", " * (1 - h[t] ** 2)", "", "the slope of tanh at h[t]"),
     Mutant("clip", "to one", "bound / norm", "1 / norm", "bound / norm"),
     Mutant("clip", "turned", "norm > bound", "norm < bound", "larger than bound"),
     Mutant(

@@ -10,7 +10,7 @@ turns = Lab("further_07_delayed_recall")
 
 
 def states(draw):
-    yield Case("two steps, by hand", 2.0, [0.0, 0.5, 0.1])
+    yield Case("two steps, by hand", 1.5, [0.0, 0.2, 0.6])
     yield Case("no step at all", 2.0, [0.3])
     h = draw.normal(6).tanh().tolist()
     yield Case("it is right for any h", draw.integer(5, 20) / 10, h)

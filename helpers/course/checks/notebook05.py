@@ -6,9 +6,7 @@ import torch
 
 from helpers.course.checks.lab import Lab
 from helpers.course.checks.pointers import see
-from helpers.course.checks.trial import Complaint
 from helpers.course.checks.turn import Case, turn
-from helpers.course.checks.watching import where as where_it_arose
 
 turns = Lab("notebook05")
 
@@ -32,15 +30,24 @@ def sequences(draw):
     torch.tanh(x[:, t] @ W_xh.T + h @ W_hh.T + b) => x[:, t] @ W_xh.T + h @ W_hh.T + b
         tanh is missing: without it the network would be linear.
     h @ W_hh.T => h @ W_hh
-        In the formula the matrix stands on the left of a column. Here the states are rows:
-        multiply them with the transposed matrix, h @ W_hh.T.
+    x[:, t] @ W_xh.T => x[:, t] @ W_xh
+    h @ W_hh.T => h @ W_hh ;; x[:, t] @ W_xh.T => x[:, t] @ W_xh
+        In the formula a matrix stands on the left of a column. Here inputs and states are rows:
+        multiply each of them with a transposed matrix, x[:, t] @ W_xh.T and h @ W_hh.T.
     + b) => )
-        The bias b is missing.
     b) => 0) + b
-        The bias b stands inside tanh, with the other two.
+        The bias b is missing inside tanh, where it is added to the other two.
     h = torch.tanh => new = torch.tanh ;; append(h) => append(new)
     h @ W_hh.T + => +
         The new state never becomes the old one: this network has no memory.
+    torch.stack(states, dim=1) => torch.stack(states)
+    torch.stack(states, dim=1) => torch.cat(states, dim=1)
+        The shape is another one than (B, T, H): put the states side by side along a new dimension
+        1, with torch.stack(states, dim=1).
+    states = [] => states = [h]
+        h_0 is handed in, it is none of h_1 ... h_T: begin with an empty list.
+    x.shape[1] => len(x)
+        x is (B, T, D), so len(x) is the number of sequences: there are x.shape[1] steps.
     """,
 )
 def elman(x, h, W_xh, W_hh, b):
@@ -53,7 +60,7 @@ def elman(x, h, W_xh, W_hh, b):
 
 
 def ways_back(draw):
-    for T, D, H in ((3, 3, 2), (5, 2, 4), (1, 3, 2)):
+    for T, D, H in ((3, 2, 2), (5, 2, 4), (1, 3, 2)):
         W_hh, W_xh, x = draw.normal(H, H), draw.normal(H, D), draw.normal(T, D)
         h = [torch.zeros(H, dtype=torch.double)]
         for t in range(T):
@@ -63,48 +70,36 @@ def ways_back(draw):
         yield Case(rule, draw.normal(T, H), torch.stack(h), x, W_hh, given=given)
 
 
-WAY_BACK = see(5, "Backpropagation through time")
-
-
-def in_doubles(answer, *given):
-    try:
-        return answer(*given)
-    except RuntimeError as error:
-        if "dtype" not in str(error):
-            raise
-        words = "Your sums are float32, and the numbers are doubles: begin with zeros_like."
-        raise Complaint(
-            "it computes in doubles", f"{words} {WAY_BACK}", got=where_it_arose(error)
-        ) from error
-
-
 @turn(
     turns,
-    "Go from the last step to the first. delta is (what comes from this step's own loss + what "
-    f"comes back from the step after) times the slope of tanh. {WAY_BACK}",
+    "delta is (what comes from this step's own loss, g[t - 1], + what comes back from the step "
+    "after) times the slope of tanh at h[t]; dW_hh and dW_xh add up its outer products with "
+    f"h[t - 1] and x[t - 1]. {see(5, 'Backpropagation through time')}",
     cases=ways_back,
-    call=in_doubles,
     slips="""
     W_hh.T @ delta => W_hh @ delta
         On the way back the matrix is transposed: W_hh.T @ delta.
     + W_hh.T @ delta =>
         What comes back from the step after is missing: W_hh.T @ delta.
     1 - h[t] ** 2 => 1 - h[t - 1] ** 2
-        The slope of tanh at step t follows from its own output, h[t].
+    1 - h[t] ** 2 => 1 - torch.tanh(h[t]) ** 2
+        The slope of tanh at step t follows from its output, and that is h[t]: 1 - h[t] ** 2.
     (g[t - 1] + W_hh.T @ delta) * => g[t - 1] + W_hh.T @ delta *
         Both parts pass through tanh: put brackets around their sum.
     dW_hh += => dW_hh = ;; dW_xh += => dW_xh =
         Only one step is left: add to dW_hh and dW_xh, do not replace them.
+    torch.outer(delta, h[t - 1]) => torch.outer(h[t - 1], delta)
+    torch.outer(delta, x[t - 1]) => torch.outer(x[t - 1], delta)
+        One of your matrices is the transpose of what is expected: delta comes first in outer.
     torch.outer(delta, h[t - 1]) => torch.outer(delta, h[t])
         W_hh multiplies the state before the step, h[t - 1].
     """,
 )
 def bptt(g, h, x, W_hh):
     """dL/dW_hh (H, H) and dL/dW_xh (H, D), for g (T, H), h (T+1, H), x (T, D), W_hh (H, H)."""
-    T, D = x.shape
-    delta = torch.zeros_like(h[0])
-    dW_hh, dW_xh = torch.zeros_like(W_hh), x.new_zeros(len(W_hh), D)
-    for t in range(T, 0, -1):
+    (T, D), H = x.shape, len(W_hh)
+    delta, dW_hh, dW_xh = x.new_zeros(H), x.new_zeros(H, H), x.new_zeros(H, D)
+    for t in range(T, 0, -1):  # from the last step back to the first
         delta = (g[t - 1] + W_hh.T @ delta) * (1 - h[t] ** 2)
         dW_hh += torch.outer(delta, h[t - 1])
         dW_xh += torch.outer(delta, x[t - 1])
