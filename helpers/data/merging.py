@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from itertools import pairwise
+from types import MappingProxyType
 
 from helpers.data.bpe import BPETokenizer
 
@@ -17,7 +18,8 @@ Word = tuple[Token, ...]
 Pair = tuple[Token, Token]
 
 _BARE = BPETokenizer([])
-BYTE_IDS: dict[Token, int] = {_BARE.token_bytes(i): i for i in range(256)}  # in GPT-2's order
+# In GPT-2's order; nobody can change it.
+BYTE_IDS: Mapping[Token, int] = MappingProxyType({_BARE.token_bytes(i): i for i in range(256)})
 
 
 def to_bytes(text: str) -> Word:

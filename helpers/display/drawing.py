@@ -540,9 +540,10 @@ def words_width(text: str, size: float = FONT) -> float:
 
 
 def _readable(colour: str) -> str:
-    """The colour for words on white: darkened to a contrast of 4.5 (WCAG 2, AA); pale ones stay."""
+    """The colour for words on white: darkened to a contrast of 4.5 (WCAG 2, AA). Pale ones, and
+    FRAME, in which hidden tokens are written, stay."""
     shade = to_rgb(colour)
-    while 0.183 < luminance(shade) < 0.5:  # 1.05 / (0.183 + 0.05) is 4.5
+    while colour != FRAME and 0.183 < luminance(shade) < 0.5:  # 1.05 / (0.183 + 0.05) is 4.5
         shade = tuple(0.95 * part for part in shade)
         colour = to_hex(shade)
     return colour

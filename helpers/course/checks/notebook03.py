@@ -118,9 +118,9 @@ def words_to_learn(draw):
 
 @turn(
     turns,
-    "In each round: count the pairs of the words as they are now, take the best pair, write it "
-    "down, give the new token pair[0] + pair[1] (this is its key in ids) the next id, join the "
-    "pair in every word.",
+    "Begin with a copy, ids = dict(BYTE_IDS). In each round: count the pairs of the words as they "
+    "are now, take the best pair, write it down, give the new token pair[0] + pair[1] (this is its "
+    "key in ids) the next id, join the pair in every word.",
     cases=words_to_learn,
     uses=["count_pairs", "join", "best_pair"],
     slips="""

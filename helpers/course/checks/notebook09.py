@@ -61,7 +61,8 @@ def scores_to_mask(draw):
 
 @turn(
     turns,
-    "Put -inf where a column is later than its row, and only then take the softmax of each row. "
+    "Put -inf where a column is later than its row (masked_fill wants booleans: `== 0` makes "
+    "them), and only then take the softmax of each row. "
     + see(9, "The future is not to be looked at"),
     cases=scores_to_mask,
     tolerance=SINGLE,
@@ -157,13 +158,15 @@ def uses_of_attention(draw):
     turns,
     "Queries are made of x, keys and values of the source; split all three into heads; scale and "
     "mask the scores; put the averages of the values side by side again; last comes the output "
-    "matrix. " + see(9, "Several heads at once"),
+    "matrix. " + see(9, "The whole of it, in one class"),
     cases=uses_of_attention,
     call=with_weights,
     tolerance=SINGLE,
     slips="""
     scores.softmax(-1) => scores.softmax(-2)
         Each row sums to 1: the softmax goes over the keys, the last axis.
+    / math.sqrt(q.shape[-1]) =>
+        The scores are not divided by the root of a head's width: section 3.
     math.sqrt(q.shape[-1]) => math.sqrt(x.shape[-1])
         That divides by the root of D; a query of one head has only D / H numbers.
     self.value(source) => self.value(x)
