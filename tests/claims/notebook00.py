@@ -62,20 +62,3 @@ assert 0 < gpt_hits - memory_hits[9] < 3 and memory_hits[9] > 65
 assert memory_loss[:8] == sorted(memory_loss[:8], reverse=True)
 assert gpt_loss + 0.03 < memory_loss[9] < min(memory_loss) + 0.01
 assert sum(w.numel() for w in gpt_model.parameters()) > 1e6
-starts = [(body, body.find(piece)) for piece in passages[8:20] for body in bodies if piece in body]
-told = [(body[at - 100 : at], body[at : at + SHOWN + HIDDEN]) for body, at in starts if at >= 100]
-reads_more = LetterPredictor(gpt_model, tokenizer, end, LETTERS, only_read=CAPITALS + '.!?":\n')
-log_p_of = {}
-for number in (0, 100):
-    ids = torch.tensor([reads_more.encode(a[100 - number :] + b) for a, b in told])
-    read, state, found = torch.full((len(ids),), reads_more.bos), reads_more.start(len(ids)), []
-    for uncovered in ids.T:
-        one, state = reads_more.step(read, state)
-        found.append(one[:, : len(LETTERS)])
-        read = uncovered
-    log_p_of[number] = torch.stack(found[-HIDDEN:], 1)
-came_there = ids[:, -HIDDEN:]
-alone, behind = (F.nll_loss(x.flatten(0, 1), came_there.flatten()) for x in log_p_of.values())
-assert len(told) >= 9 and behind < alone - 0.05
-first = [float((x.argmax(-1) == came_there).double().mean()) for x in log_p_of.values()]
-assert first[1] > first[0]

@@ -76,6 +76,8 @@ assert " SolidGoldMagikarp" in seen["GPT-2"]["pieces"][SENTENCE]
 assert "你好" in seen["GPT-4o"]["pieces"][SENTENCE]
 assert all(" lantern" in of["pieces"][SENTENCE] for of in seen.values())
 assert not any(" straße" in of["pieces"][SENTENCE] for of in seen.values())
+assert len(SAME_TEXT["Chinese"]) == 47 and len(SAME_TEXT["Chinese"].encode()) == 3 * 47
+assert len(SAME_TEXT["Hindi"]) == 163 and len(SAME_TEXT["Hindi"].encode()) > 2.5 * 163
 unread = ("Greek", "Russian", "Arabic", "Hindi", "Chinese")
 assert all(ours[x] > 0.9 * len(SAME_TEXT[x].encode()) for x in unread)
 
@@ -102,7 +104,7 @@ assert halves[1] in never and begun[-1] == lantern and mine.decode(begun) == sen
 newline = mine.ids[b"\n"]
 assert whole.argmax() != newline and whole[newline] < 0.3
 assert cut.argmax() == newline and cut[newline] > 0.8
-assert len(met) > 60 and np.mean(in_two) > np.mean(usual) + 5
+assert len(met) > 60 and np.mean(in_two) > 11 > np.mean(usual) + 5
 
 # %% c234
 assert best == "within" and len(comparing) == 24
