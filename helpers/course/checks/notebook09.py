@@ -165,6 +165,8 @@ def uses_of_attention(draw):
     slips="""
     scores.softmax(-1) => scores.softmax(-2)
         Each row sums to 1: the softmax goes over the keys, the last axis.
+    scores.softmax(-1) => scores.softmax(1)
+        Axis 1 counts the heads here; the keys are the last axis: softmax(-1).
     / math.sqrt(q.shape[-1]) =>
         The scores are not divided by the root of a head's width: section 3.
     math.sqrt(q.shape[-1]) => math.sqrt(x.shape[-1])
