@@ -32,6 +32,7 @@ assert torch.allclose(torch.cat([first, second], 1), whole, atol=1e-6)
 assert torch.allclose(end, last, atol=1e-6) and (small.W_hh.abs() <= 5**-0.5).all()
 
 # %% c216 trained
+assert round(missed_with_window(0), 2) == 0.14
 assert max(by_network) < missed_with_window(16) / 1.2
 
 # %% c047
@@ -49,11 +50,12 @@ assert min(steps) > 0.48 and max(steps) < 0.62  # loses nearly half
 radius = [torch.linalg.eigvals((2 * torch.rand(400, 400) - 1) / 20).abs().max() for _ in range(3)]
 assert all(abs(r - 3**-0.5) < 0.05 for r in radius)
 one = torch.tensor(0.3, dtype=torch.double, requires_grad=True)
-h_1 = torch.tanh(2 * one + 0.1)
-h_2 = torch.tanh(2 * h_1 - 0.8)
+h_2 = torch.tanh(2 * one - 0.5)
 (slope,) = torch.autograd.grad(h_2, one)
-assert abs(slope - 2 * (1 - h_2**2) * 2 * (1 - h_1**2)) < 1e-12
-assert abs(0.9**100 - 0.00003) < 5e-6 and abs(0.99**100 - 1 / 3) < 0.05 and 1.1**100 > 1e4
+assert abs(slope - 2 * (1 - h_2**2)) < 1e-12
+assert round(0.9**100, 6) == 0.000027 and 35e3 < 0.9**-100 < 45e3 and 1e4 < 1.1**100 < 1.5e4
+assert abs(0.99**100 - 1 / 3) < 0.05
+assert abs(0.955**100 - 0.01) < 1e-4 and abs(0.933**100 - 0.001) < 1e-4
 
 # %% c073
 drawn = [torch.randn(3, 4), torch.randn(5)]
@@ -64,7 +66,9 @@ nn.utils.clip_grad_norm_(holders, 0.7)
 assert all(torch.allclose(p.grad, g, atol=1e-5) for p, g in zip(holders, clip(drawn, 0.7)))
 
 # %% c228 trained
-assert all(a > b + 0.1 for a, b in zip(ends[NONE], ends[CLIPPED]))
+without, clipped, at_third = ends.values()
+assert all(a > b + 0.1 for a, b in zip(without, clipped))
+assert all(a > b + 0.1 for a, b in zip(at_third, clipped))
 thrown = [max(losses[150:]) for _, losses in runs[NONE]]
 assert sum(loss > 1.5 for loss in thrown) >= 3
 assert all(np.median(norms[:40]) < 5 for norms, _ in runs[CLIPPED])
@@ -74,24 +78,16 @@ assert min(above) > 0.85
 assert max(by_hand_runs[5, 0.58] + by_hand_runs[5, 1.0] + by_hand_runs[20, 1.0]) < 0.3
 assert min(by_hand_runs[20, 0.58]) > 1.2
 assert abs(0.58**5 - 0.07) < 0.005 and abs(0.58**20 - 0.00002) < 0.000005
-slow = learn_by_hand(20, 0.58, 1, steps=1500, rate=0.3)
-assert min(np.mean(slow[i : i + 100]) for i in range(500, 1401, 100)) < 0.7
+others = [np.mean(learn_by_hand(20, 1.0, seed)[-100:]) for seed in (6, 10)]
+assert max(others) > 0.3  # a few other seeds do not learn
 
 # %% c108 trained
 assert abs(rnn_bits - test_bits[4]) < 0.08 < 0.5 * (test_bits[4] - test_bits[5])
 assert abs(study["long text"]["test"] - test_bits[5]) < 0.02
 passes = [steps * 32 * 64 / len(ids["train"]) for steps in (700, 7000)]
 assert 1.7 < passes[0] < 1.9 and round(passes[1]) == 18 and all(ord(c) < 128 for c in corpus.text)
-assert samples[50][0] > samples[200][0] > samples[700][0]
+assert samples[50][0] > samples[700][0]
 
 # %% c116 trained
 assert gain[1].mean() > gain[3].mean() > gain[5].mean() > 0
 assert gain[8].mean() < 0.03 and abs(gain[20].mean()) < 0.01 and 0.05 < gain[5].mean() < 0.25
-at = positions[:1000].tolist()
-with torch.no_grad():  # begun with the state that another place leaves behind
-    past = net.read(torch.stack([ids["test"][p - 60 : p] for p in at[::-1]]))[1]
-    for d in (12, 20):
-        context = torch.stack([ids["test"][p - d : p] for p in at])
-        scores = net.read(context, past)[0][:, -1]
-        nats = F.cross_entropy(scores, ids["test"][positions[:1000]]).item()
-        assert abs(nats / math.log(2) - used[80][:1000].mean()) < 0.03

@@ -41,6 +41,11 @@ def test_the_caption_names_what_was_counted(capsys):
     assert "over 4 steps and 40 scores (0 s)" in capsys.readouterr().out
 
 
+def test_the_caption_names_no_time_where_nothing_was_timed(capsys):
+    list(live.watch([Record(1, 2.0, 10, float("nan"))]))
+    assert "over 1 steps and 10 tokens: the last loss" in capsys.readouterr().out
+
+
 def test_stopping_early_keeps_what_was_seen(capsys):
     for record in live.watch(records(10)):
         if record.step == 3:

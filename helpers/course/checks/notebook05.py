@@ -74,7 +74,8 @@ def ways_back(draw):
     turns,
     "delta is (what comes from this step's own loss, g[t - 1], + what comes back from the step "
     "after) times the slope of tanh at h[t]; dW_hh and dW_xh add up its outer products with "
-    f"h[t - 1] and x[t - 1]. {see(5, 'Backpropagation through time')}",
+    "h[t - 1] and x[t - 1]. g and x begin with step 1: step t has g[t - 1] and x[t - 1]. "
+    + see(5, "Backpropagation through time"),
     cases=ways_back,
     slips="""
     W_hh.T @ delta => W_hh @ delta
@@ -85,7 +86,8 @@ def ways_back(draw):
     1 - h[t] ** 2 => 1 - torch.tanh(h[t]) ** 2
         The slope of tanh at step t follows from its output, and that is h[t]: 1 - h[t] ** 2.
     (g[t - 1] + W_hh.T @ delta) * => g[t - 1] + W_hh.T @ delta *
-        Both parts pass through tanh: put brackets around their sum.
+    (g[t - 1] + W_hh.T @ delta) * (1 - h[t] ** 2) => g[t - 1] * (1 - h[t] ** 2) + W_hh.T @ delta
+        The slope multiplies both parts: put their sum in brackets.
     dW_hh += => dW_hh = ;; dW_xh += => dW_xh =
         Only one step is left: add to dW_hh and dW_xh, do not replace them.
     torch.outer(delta, h[t - 1]) => torch.outer(h[t - 1], delta)
@@ -206,7 +208,8 @@ def what_is_written(answer, read, first, length):
     torch.tensor([[token]]), state => torch.tensor([[first, *written]]), None
         Symbols are read again: keep the state, which has read them, and hand over the last.
     return written => return [first, *written]
-        The first token was given, not written: leave it out.
+    return written => return [first, *written][:length]
+        first is read, not handed back: begin with an empty list.
     , generator=generator =>
         All chance comes from the generator: torch.multinomial(p, 1, generator=generator).
     """,
