@@ -1,13 +1,11 @@
-"""What notebook 07 says over several seeds: counting, recall over long delays, equal time on text.
+"""What "Gates compared" and "Delayed recall" say over several seeds: counting, recall, equal time.
 
     python -m benchmarks.gates_study [PART ...]
 
 counting    a^n b^n, for each kind of network all seeds and learning rates at once
 recall      name the first symbol after 10 to 200 others
-longer      the longest delay with three times the steps
 speed       milliseconds a step of the language models, which says how many steps they get
 text        the tales: rates on one seed, then three seeds
-quarter     the LSTM with a quarter of its steps, as if a step cost what its multiplications say
 equal       networks with as many steps as the LSTM, however long they take
 kernel      milliseconds a step with and without oneDNN, which has a kernel for LSTMs
 
@@ -46,16 +44,14 @@ CELLS = {"Elman, tanh": ElmanCell, "Elman, ReLU": ReLUElmanCell, "GRU": GRUCell,
 # Recall: one of eight symbols, then others that do not matter, then a sign that asks for the first.
 RECALL = {"symbols": 8, "hidden": 32, "batch": 32, "steps": 400, "delays": [10, 30, 100, 200]}
 RECALL_RATES, RECALL_SEEDS = (3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 9e-2), 3
-REMEMBERERS = [("Elman, tanh", 0), ("gated", 0), ("gated", 3), ("GRU", 0), ("GRU", 3)]
+REMEMBERERS = [("gated", 0), ("gated", 3), ("GRU", 0), ("GRU", 3)]
 REMEMBERERS += [("LSTM", bias) for bias in (0, 1, 3, 5)]
-# The rates of the longest delay with more steps: those that a first grid, up to 0.03, had chosen.
-LONGER = {("LSTM", 5.0): 3e-4, ("LSTM", 0.0): 1e-4, ("Elman, tanh", 0.0): 3e-2}
 
 # The tales, character by character, in equal time.
 TEXT = {"embedding": 32, "batch": 16, "window": 64, "seconds": 10}
 TEXT_RATES, TEXT_SEEDS, TUNING_SEED = (2e-3, 5e-3, 1e-2, 2e-2, 4e-2), 3, 1000
-QUARTER_RATES = (1e-2, 2e-2, 4e-2, 8e-2, 0.16)
-WRITERS = {"Elman": 128, "Elman, wide": 280, "GRU": 128, "LSTM": 128}
+TIMED = {"Elman": 128, "Elman, wide": 280, "GRU": 128, "LSTM": 128}
+WRITERS = TIMED | {"LSTM, bias 1": 128}
 
 
 class Counter(nn.Module):
@@ -182,7 +178,7 @@ class Reader(nn.Module):
         with torch.no_grad():
             if kind == "gated":
                 self.layer.cells[0].x2h.bias[:hidden] += bias
-            elif kind in ("LSTM", "GRU"):  # f is the second block of an LSTM, z of a GRU
+            elif bias:  # f is the second block of an LSTM, z of a GRU
                 self.layer.bias_ih_l0[hidden : 2 * hidden] += bias
         self.output = nn.Linear(hidden, outputs)
 
@@ -196,7 +192,7 @@ def recall_batch(delay: int, size: int, draw: torch.Generator) -> tuple[Tensor, 
     return F.one_hot(torch.cat([first, others, asks], 1), 2 * K + 1).float(), first[:, 0]
 
 
-def remember(task: str, kind: str, bias: float, delay: int, rate: float, seed: int) -> list[float]:
+def remember(kind: str, bias: float, delay: int, rate: float, seed: int) -> list[float]:
     """The errors of one network, trained on one delay, on new sequences along the way.
 
     A run that makes no error twice in a row ends there, so an error of 0 means "was learned".
@@ -208,8 +204,7 @@ def remember(task: str, kind: str, bias: float, delay: int, rate: float, seed: i
         model, curve = Reader(kind, 2 * K + 1, RECALL["hidden"], K, bias), []
         optimizer = torch.optim.Adam(model.parameters(), rate)
         new = recall_batch(delay, 500, torch.Generator().manual_seed(5000))
-        steps = RECALL["steps"] * (3 if task == "longer" else 1)
-        for step in range(1, steps + 1):
+        for step in range(1, RECALL["steps"] + 1):
             x, y = recall_batch(delay, RECALL["batch"], draw)
             loss = F.cross_entropy(model.output(model.layer(x)[0][:, -1]), y)
             optimizer.zero_grad()
@@ -221,11 +216,11 @@ def remember(task: str, kind: str, bias: float, delay: int, rate: float, seed: i
                     said = model.output(model.layer(new[0])[0][:, -1]).argmax(1)
                 curve.append(round(float((said != new[1]).float().mean()), 3))
                 if curve[-2:] == [0, 0]:
-                    curve += [0.0] * (steps // 50 - len(curve))
+                    curve += [0.0] * (RECALL["steps"] // 50 - len(curve))
                     break
         return {"curve": curve}
 
-    asked = {"task": task, "network": kind, "bias": bias, "delay": delay, "rate": rate}
+    asked = {"task": "recall", "network": kind, "bias": bias, "delay": delay, "rate": rate}
     return STUDY.row(asked | {"seed": seed}, make)["curve"]
 
 
@@ -233,11 +228,11 @@ def recall(kind: str, bias: float, delay: int) -> None:
     """Choose the rate by how soon the error is low, on another seed; then train several."""
 
     def soon(rate: float) -> float:
-        return sum(remember("recall", kind, bias, delay, rate, TUNING_SEED))
+        return sum(remember(kind, bias, delay, rate, TUNING_SEED))
 
     best = tuned(RECALL_RATES, soon, 3.0, digits=1)
     for seed in range(RECALL_SEEDS):
-        remember("recall", kind, bias, delay, best, seed)
+        remember(kind, bias, delay, best, seed)
 
 
 class Writer(nn.Module):
@@ -246,7 +241,8 @@ class Writer(nn.Module):
     def __init__(self, kind: str, V: int):
         super().__init__()
         self.embedding = nn.Embedding(V, TEXT["embedding"])
-        self.reader = Reader(kind, TEXT["embedding"], WRITERS[kind], V)
+        bias = float(kind == "LSTM, bias 1")
+        self.reader = Reader(kind, TEXT["embedding"], WRITERS[kind], V, bias)
 
     def forward(self, tokens: Tensor) -> Tensor:
         return self.reader.output(self.reader.layer(self.embedding(tokens))[0])
@@ -311,7 +307,7 @@ def speed() -> list[dict]:
     """Milliseconds a step, how many steps fit into the time, and n-gram models to compare with."""
     ids, V = tales()
     rows = []
-    for kind, step in seconds_a_step(WRITERS).items():
+    for kind, step in seconds_a_step(TIMED).items():
         rows.append({"network": kind, "milliseconds": round(1000 * step, 2)})
         rows[-1]["steps"] = round(TEXT["seconds"] / step)
         layer = Writer(kind, V).reader.layer
@@ -337,7 +333,7 @@ def text(task: str, kind: str, rates: Iterable[float], steps: int) -> None:
         asked = {"task": task, "network": kind, "rate": rate, "seed": seed, "steps": steps}
         return STUDY.row(asked, make)["validation"]
 
-    best = tuned(rates, lambda rate: run(rate, TUNING_SEED), more=0)
+    best = tuned(rates, lambda rate: run(rate, TUNING_SEED), more=1)
     for seed in range(TEXT_SEEDS):
         run(best, seed)
 
@@ -358,14 +354,9 @@ def recall_all() -> None:
         recall(kind, bias, delay)
 
 
-def longer() -> None:
-    for ((kind, bias), rate), seed in itertools.product(LONGER.items(), range(RECALL_SEEDS)):
-        remember("longer", kind, bias, RECALL["delays"][-1], rate, seed)
-
-
 def text_all() -> None:
     for kind in WRITERS:
-        text("text", kind, TEXT_RATES, steps_of(kind))
+        text("text", kind, TEXT_RATES, steps_of(kind if kind in TIMED else "LSTM"))
 
 
 def equal() -> None:
@@ -376,10 +367,8 @@ def equal() -> None:
 PARTS = {
     "counting": counting_all,
     "recall": recall_all,
-    "longer": longer,
     "speed": lambda: steps_of("LSTM"),
     "text": text_all,
-    "quarter": lambda: text("quarter", "LSTM", QUARTER_RATES, steps_of("LSTM") // 4),
     "equal": equal,
     "kernel": lambda: STUDY.several({"task": "kernel"}, kernel),
 }

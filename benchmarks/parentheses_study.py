@@ -29,18 +29,27 @@ RATES = (4e-3, 8e-3, 1.6e-2, 3.2e-2, 6.4e-2)
 TUNING_SEEDS = (1000, 1001)
 
 
+def open_lstm(input_size: int, hidden_size: int) -> LSTMCell:
+    """A cell whose forget gates begin with a bias of 1."""
+    cell = LSTMCell(input_size, hidden_size)
+    with torch.no_grad():
+        cell.x2h.bias[:hidden_size] += 1
+    return cell
+
+
 # name -> (cell, hidden size, layers)
 NETWORKS = {
     "Elman": (ReLUElmanCell, 50, 1),
     "gated": (GatedCell, 50, 1),
     "GRU": (LectureGRUCell, 50, 1),
     "LSTM": (LSTMCell, 50, 1),
+    "LSTM, bias 1": (open_lstm, 50, 1),
     "Elman, wide": (ReLUElmanCell, 107, 1),  # as many parameters as the LSTM
     "LSTM, 4 layers": (LSTMCell, 50, 4),  # the lecture's; its rate is that of one layer
 }
 RECIPES = {
     "usual": ("Elman", "LSTM", "LSTM, 4 layers"),
-    "near misses": ("Elman", "gated", "GRU", "LSTM", "Elman, wide"),
+    "near misses": ("Elman", "gated", "GRU", "LSTM", "Elman, wide", "LSTM, bias 1"),
 }
 
 

@@ -27,6 +27,21 @@ assert moving and all(v[22] < 60 for v in moving) and min(v[22] for v in moving)
 # It comes by again: right at some delay from 23 to 40, beyond one at which it is not.
 assert sum(max(v[d] for d in range(23, 41)) > 60 for v in moving) >= len(moving) - 1
 
+# %% c506 trained
+assert min(gru_right) > 90 and fresh < 0.01 and max(moved) < 0.05
+assert all(float(shares.median()) > 80 for shares in kept_after)
+
+# %% c508
+assert all(len(errors) == 3 for found in recalled.values() for errors in found.values())
+assert all(max(errors) == 0 for b in (0, 3) for errors in recalled[f"GRU, bias {b}"].values())
+assert min(recalled["LSTM, bias 0"][30] + recalled["LSTM, bias 1"][30]) > 70
+assert max(recalled["LSTM, bias 3"][30] + recalled["LSTM, bias 5"][30]) == 0
+slow = [
+    row for row in gates if (row["network"], row.get("bias"), row.get("delay")) == ("GRU", 0, 30)
+]
+assert all(row["rate"] >= 0.03 for row in slow if row["seed"] < 1000 and row["task"] == "recall")
+assert all(row["curve"][-1] > 0.8 for row in slow if row["seed"] == 1000 and row["rate"] < 0.02)
+
 # %% c094
 assert all(accuracies(kind, 5).min() > 90 for kind in KINDS)
 assert accuracies("LSTM, forget bias 3", 50).min() > 90 and max(solved["LSTM"]) == 10

@@ -2,9 +2,10 @@
 
 A cell with the tag ``your-turn`` defines a function with three dots in it and ends in ``name =
 check.task(name)``; the cell below folds a solution away. Answers run here without a kernel, each in
-a namespace of its own, which holds what the notebook imports and, of the tasks before, the course's
-own versions. Wrong answers are patches of the printed solution, as for the labs; where a task is
-written as ``turn``, its slips are wrong answers, too, which need not be written again.
+a namespace of its own, which holds what the notebook imports, the functions of cells with the tag
+``given`` and, of the tasks before, the course's own versions. Wrong answers are patches of the
+printed solution, as for the labs; where a task is written as ``turn``, its slips are wrong answers,
+too, which need not be written again.
 
     python -m tests.lessons.your_turn 02      print what the checks say of all answers to its tasks
 """
@@ -47,6 +48,7 @@ from tests.labs.mutation import (
     too_few,
 )
 
+GIVEN_TAG = "given"  # of a cell with functions that answers may call
 LEAST = (3, 1)  # wrong and other right answers to a task
 # What every task says where it knows nothing better.
 GENERIC = (trial.ERROR, trial.NAME, trial.FORM)
@@ -218,11 +220,14 @@ def _turn(path: Path, task: str) -> Turn:
 
 
 def _namespace(path: Path, turn: Turn) -> dict[str, Any]:
-    """What the notebook imports, and the course's own versions of the tasks before."""
+    """What the notebook imports and gives, and the course's own versions of the tasks before."""
     code = [cell for cell in _read(path).cells if cell.cell_type == "code"]
     namespace = empty_namespace()
     with mpl.rc_context():  # the cell of imports sets the style of plots
         run_cell(code[1].source, namespace, path, 2)
+    for number, cell in enumerate(code, start=1):
+        if GIVEN_TAG in cell.metadata.get("tags", []):
+            run_cell(cell.source, namespace, path, number)
     for other in turns(path).values():
         if other.number < turn.number:
             namespace["_fallback"] = getattr(namespace["check"], other.task).fallback

@@ -1,0 +1,32 @@
+"""Other right answers to the further notebook, and wrong ones that no slip describes."""
+
+from tests.labs.mutation import Mutant, Rewrite
+
+MUTANTS = [
+    Mutant("falls", "one character", "character in characters", "character == characters[0]", "Ta"),
+    Mutant("share_won", "per cent", "return won", "return 100 * won", "divide by the number"),
+]
+
+REWRITES = [
+    Rewrite(
+        "falls",
+        "weights",
+        """
+def falls(gates, text, characters):
+    at = torch.tensor([character in set(characters) for character in text]).to(gates)
+    return (1 - at) @ gates / (1 - at).sum() - at @ gates / at.sum()
+""",
+    ),
+    Rewrite(
+        "share_won",
+        "two loops",
+        """
+def share_won(first, second):
+    won = 0.0
+    for a in first:
+        for b in second:
+            won += 1.0 if a < b else 0.5 if a == b else 0.0
+    return won / len(first) / len(second)
+""",
+    ),
+]
