@@ -1,4 +1,4 @@
-"""Rules that sort sequences of parentheses without knowing the language, and fitted ones.
+"""Rules that sort sequences of parentheses without knowing the language.
 
 What such a rule scores is what a network may reach without having learned anything more: show it
 beside every network. A rule takes tokens (N, L) and the number of colours, and returns (N,) bool,
@@ -13,7 +13,6 @@ import torch
 from torch import Tensor
 
 from helpers.data.parentheses import COLOURS, depths
-from helpers.data.parentheses_sets import LabelledSequences
 
 
 def colour_counts_match(tokens: Tensor, colours: int = COLOURS) -> Tensor:
@@ -46,11 +45,6 @@ def first_and_last(tokens: Tensor, colours: int = COLOURS) -> Tensor:
     return (tokens[:, 0] < colours) & (tokens.gather(1, last)[:, 0] >= colours)
 
 
-def even_length(tokens: Tensor, colours: int = COLOURS) -> Tensor:
-    """The length is even."""
-    return (tokens < 2 * colours).sum(1) % 2 == 0
-
-
 def pairs_within(tokens: Tensor, width: int, colours: int = COLOURS) -> Tensor:
     """No pair within ``width`` symbols, its two ends included, opens and closes in two colours.
 
@@ -77,54 +71,4 @@ SHORTCUTS: dict[str, Callable[[Tensor, int], Tensor]] = {
     "colours ignored": colours_ignored,
     "adjacent pairs": adjacent_pairs,
     "first and last": first_and_last,
-    "parity of the length": even_length,
 }
-
-
-def length_accuracy(train: LabelledSequences, test: LabelledSequences) -> float:
-    """Accuracy on ``test`` of "balanced from length k on", or below k, as is best on ``train``."""
-    lengths, labels = train.lengths, train.labels
-    n = int(max(lengths.max(), test.lengths.max())) + 2
-    positive = torch.bincount(lengths[labels == 1], minlength=n)
-    negative = torch.bincount(lengths[labels == 0], minlength=n)
-    # Right answers of "balanced from k on", for k = 0 .. n - 1
-    right = negative.cumsum(0) - negative + positive.sum() - (positive.cumsum(0) - positive)
-    wrong = len(train) - right
-    upwards = bool(right.max() >= wrong.max())
-    k = int(right.argmax() if upwards else wrong.argmax())
-    return float((((test.lengths >= k) == upwards) == (test.labels == 1)).double().mean())
-
-
-def bigram_accuracy(train: LabelledSequences, test: LabelledSequences) -> float:
-    """Accuracy on ``test`` of a logistic regression on counts, fitted to ``train``.
-
-    It sees how often each pair of neighbouring symbols occurs, the length and the depth. Fitted by
-    Newton's method with a small quadratic penalty on the weights; nothing is drawn at random.
-    """
-    x, y, ridge = _counts(train), train.labels.double(), 1e-3
-    mean, spread = x.mean(0), x.std(0).clamp(min=1e-9)
-    constant = spread <= 1e-9
-
-    def features(counts: Tensor) -> Tensor:
-        scaled = ((counts - mean) / spread).masked_fill(constant, 0)
-        return torch.cat([scaled, torch.ones(len(counts), 1, dtype=torch.float64)], 1)
-
-    x, weights = features(x), torch.zeros(x.shape[1] + 1, dtype=torch.float64)
-    penalty = ridge * torch.eye(len(weights), dtype=torch.float64)
-    for _ in range(10):
-        p = torch.sigmoid(x @ weights)
-        gradient = x.T @ (p - y) / len(y) + ridge * weights
-        curvature = (x * (p * (1 - p))[:, None]).T @ x / len(y) + penalty
-        weights = weights - torch.linalg.solve(curvature, gradient)
-    return float((((features(_counts(test)) @ weights) > 0) == (test.labels == 1)).double().mean())
-
-
-def _counts(labelled: LabelledSequences) -> Tensor:
-    """(N, (2c)^2 + 2): pairs of neighbours, length, depth."""
-    tokens, size = labelled.tokens, 2 * labelled.colours
-    counts = torch.zeros(len(tokens), (size + 1) ** 2, dtype=torch.float64)
-    pairs = tokens[:, :-1] * (size + 1) + tokens[:, 1:]
-    counts.scatter_add_(1, pairs, torch.ones_like(pairs, dtype=torch.float64))
-    counts = counts.view(-1, size + 1, size + 1)[:, :size, :size].flatten(1)
-    depth = depths(tokens, labelled.colours).amax(1)
-    return torch.cat([counts, labelled.lengths[:, None], depth[:, None]], 1)

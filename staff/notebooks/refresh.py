@@ -120,7 +120,9 @@ class Client(NotebookClient):
         self.claims = claims
         resources = {"metadata": {"path": str(folder)}}
         # Output widgets need their stored state while cells run; it is removed afterwards.
-        options = {"record_timing": False, "store_widget_state": True, **options}
+        # A busy machine may take longer than nbclient's four seconds to hand over a picture.
+        patience = {"iopub_timeout": 60}
+        options = {"record_timing": False, "store_widget_state": True, **patience, **options}
         super().__init__(notebook, resources=resources, timeout=timeout, **options)
         self.widget_registry = {"@jupyter-widgets/output": {"OutputModel": CapturedOutput}}
         self.raised: list[tuple[int, str, str]] = []

@@ -13,9 +13,7 @@ def test_the_gradient_is_stepped_back_through_time(open_notebook):
     notebook.shows_no_errors()
 
 
-def test_a_puzzle_a_sequence_of_ones_own_a_stack_and_a_network(
-    open_notebook,
-):
+def test_a_puzzle_a_stack_and_a_network(open_notebook):
     notebook = open_notebook("06")
     puzzle = notebook.run_for("rule_puzzle(")
     rows = puzzle.locator("table tr")
@@ -25,10 +23,6 @@ def test_a_puzzle_a_sequence_of_ones_own_a_stack_and_a_network(
     expect(puzzle).to_contain_text("of 1 right")
     puzzle.locator("button", has_text="give me the rule").click()
     expect(puzzle).to_contain_text("closes something that is open")
-
-    state = notebook.run_for("explore_state,")
-    expect(notebook.enter(state, "([<>])()").locator("img")).to_have_count(1)
-    expect(notebook.enter(state, "(x)").locator("pre")).to_contain_text("'x'")
 
     notebook.slide("read_with_stack,")
 

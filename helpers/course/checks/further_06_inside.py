@@ -1,0 +1,163 @@
+"""Your turn inside a network: weights that count, scores without a threshold, stacks counted."""
+
+from itertools import product
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from helpers.course.checks.lab import Lab
+from helpers.course.checks.trial import NOTHING, Complaint
+from helpers.course.checks.turn import Case, turn
+
+turns = Lab("further_06_inside")
+
+BY_HAND = "This page, 'A network that counts, by hand'."
+
+
+def sequences_to_read(_):
+    steps = [x for length in range(1, 7) for x in product((1, -1), repeat=length)]
+    signs = {"".join("(" if step > 0 else ")" for step in x): x for x in steps}
+    given = "all sequences of up to 6 symbols"
+    yield Case("each unit keeps what it has counted", {}, given="( and ((, ) and ))")
+    yield Case("just the balanced ones are called balanced", signs, given=given)
+    deep = (1,) * 300 + (-1,) * 300
+    long = {"300 deep": deep, "one opening less": deep[1:], "one closing less": deep[:-1]}
+    yield Case("it is right on long sequences, too", long, given="300 openings, 300 closings")
+
+
+def weights(answer):
+    """The four parts, of these shapes, as doubles."""
+    got = answer()
+    form = f"Hand back four things: W_xh, W_hh, w_hy and b_y, in this order. {BY_HAND}"
+    if not isinstance(got, tuple | list) or len(got) != 4:
+        raise Complaint("four things come back", NOTHING if got is None else form)
+    *parts, b_y = got
+    for name, value, shape in zip(("W_xh", "W_hh", "w_hy"), parts, ((3, 2), (3, 3), (3,))):
+        words = f"{name} is a tensor of shape {shape}; its numbers have a point, such as 1.0."
+        fits = isinstance(value, Tensor) and tuple(value.shape) == shape
+        if not fits or not value.is_floating_point():
+            raise Complaint(f"{name} has the shape {shape}", words)
+    if not isinstance(b_y, int | float) and not (isinstance(b_y, Tensor) and b_y.numel() == 1):
+        raise Complaint("b_y is one number", "b_y is one number, such as 1.0.")
+    return *(part.double() for part in parts), float(b_y)
+
+
+def called_balanced(answer, sequences):
+    """The names of those for which the output is positive; of none, whether the units keep."""
+    W_xh, W_hh, w_hy, b_y = weights(answer)
+    if not sequences:
+        once = torch.relu(W_xh)  # (3, 2): after ( and after )
+        twice = torch.relu(W_xh + W_hh @ once)
+        return "kept" if torch.allclose(twice, 2 * once) else "not kept"
+    found = []
+    for name, steps in sequences.items():
+        h = torch.zeros(3).double()
+        for step in steps:
+            h = torch.relu(W_xh[:, 0 if step > 0 else 1] + W_hh @ h)
+        if w_hy @ h + b_y > 0:
+            found.append(name)
+    return found
+
+
+@turn(
+    turns,
+    "For each row of the table, what is the weighted sum? It must be 0 for the balanced one and "
+    f"negative for the others. {BY_HAND}",
+    cases=sequences_to_read,
+    call=called_balanced,
+    slips="""
+    -2.0]) => -1.0])
+    -2.0]) => 0.0])
+        Something is left open. The third unit says how much, and the difference of the two counters
+        says the opposite: which of them must have the larger weight?
+    0.5 => 0.0
+        For a balanced sequence both counters agree and the third unit is 0: what is left of the sum
+        then, and is it above 0?
+    0.5 => 1.5
+        The weighted sum is negative where it should be; b_y lifts it above 0. How small may it be?
+    torch.eye(3) => torch.zeros(3, 3)
+        What a unit has counted must be neither lost nor stretched nor mixed with what another has:
+        multiply its own old value by 1.
+    """,
+)
+def counting_network():
+    """W_xh (3, 2), W_hh (3, 3), w_hy (3,) and b_y: the output is positive for balanced ones."""
+    W_xh = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, -1.0]])  # openings, closings, height
+    W_hh = torch.eye(3)  # each unit keeps its own value
+    w_hy = torch.tensor([1.0, -1.0, -2.0])  # o - c says what is missing, u what is too much
+    return W_xh, W_hh, w_hy, 0.5
+
+
+def number(answer, *given) -> Any:
+    """What comes back as a float, where it is a number or a tensor of one."""
+    found = answer(*given)
+    single = isinstance(found, Tensor) and found.numel() == 1 and found.dtype != torch.bool
+    return float(found) if single or type(found) in (int, float) else found
+
+
+def scores(draw):
+    yield Case("by hand: 5 of 6 pairs", torch.tensor([3.0, 1.0]), torch.tensor([2.0, 0.0, -1.0]))
+    yield Case("equal scores are half a pair", torch.tensor([1.0, 0.0]), torch.tensor([1.0, 1.0]))
+    for n, m in ((7, 7), (9, 4)):
+        good, broken = draw.integers(0, 6, n).double(), draw.integers(-2, 4, m).double()
+        yield Case("any scores", good, broken, given=f"{n} and {m} random whole numbers")
+
+
+@turn(
+    turns,
+    "Compare every good score with every broken one, good[:, None] with broken, and take the mean "
+    "over all pairs. This page, 'How deep does it go?'.",
+    cases=scores,
+    call=number,
+    slips="""
+    higher + 0.5 * equal => higher.float()
+        Equal scores count one half each.
+    higher + 0.5 * equal => higher.float() + 1.0 * equal
+        Equal scores count one half, not one.
+    good[:, None] > broken => good[:, None] < broken
+        That counts the pairs in which the broken one is higher.
+    return float((good[:, None] - broken).mean())
+        That is the mean difference. Here only counts which of the two is higher.
+    return float((good > broken.mean()).float().mean())
+        That compares with a mean, which is a threshold: compare all with all.
+    """,
+)
+def auc(good, broken):
+    """Of all pairs (one of good, one of broken), the share in which the good one is higher."""
+    higher = good[:, None] > broken
+    equal = good[:, None] == broken
+    return float((higher + 0.5 * equal).mean())
+
+
+def colours_and_depths(_):
+    yield Case("by hand", 3, 3)
+    yield Case("it is right for other numbers", 5, 1)
+    yield Case("it is right for other numbers", 2, 4)
+    hint = (
+        "How many stacks are there in one colour? A formula that divides by colours - 1 needs a "
+        "case of its own there. This page, 'What would it take?'."
+    )
+    yield Case("it is right for one colour", 1, 6, hint=hint)
+
+
+@turn(
+    turns,
+    "How many stacks of height 0 are there, of height 1, of height 2? Add them up. This page, "
+    "'What would it take?'.",
+    cases=colours_and_depths,
+    call=number,
+    slips="""
+    return colours**depth
+        Those are the full stacks alone; lower ones occur on the way.
+    range(depth + 1) => range(depth)
+        The full stacks, of height depth itself, are left out.
+    range(depth + 1) => range(1, depth + 1)
+        The empty stack is one, too.
+    colours**height => colours * height
+        Every further element multiplies the number of stacks.
+    """,
+)
+def n_stacks(colours, depth):
+    """The number of different stacks of at most this height, the empty one included."""
+    return sum(colours**height for height in range(depth + 1))

@@ -1,0 +1,80 @@
+"""Other right answers to the further notebook, and wrong ones that no slip describes."""
+
+from tests.labs.mutation import Mutant, Rewrite
+
+MUTANTS = [
+    Mutant("counting_network", "mixed", "torch.eye(3)", "torch.ones(3, 3)", "mixed with what"),
+    Mutant("counting_network", "it fades", "torch.eye(3)", "0.97 * torch.eye(3)", "nor stretched"),
+    Mutant(
+        "counting_network",
+        "transposed",
+        "[[1.0, 0.0], [0.0, 1.0], [1.0, -1.0]]",
+        "[[1.0, 0.0, 1.0], [0.0, 1.0, -1.0]]",
+        "shape (3, 2)",
+    ),
+    Mutant("counting_network", "third", "[1.0, -1.0]]", "[1.0, 0.0]]", "third unit is 0"),
+    Mutant("counting_network", "turned", "[1.0, -1.0, -2.0]", "[-1.0, 1.0, -2.0]", "For each row"),
+    Mutant("counting_network", "three things", "w_hy, 0.5", "w_hy", "in this order"),
+    Mutant("counting_network", "no number", ", 0.5", ", None", "b_y is one number"),
+    Mutant("auc", "per cent", "float((", "100 * float((", "Compare every good"),
+    Mutant("auc", "a sum", ".mean()", ".sum()", "Compare every good"),
+    Mutant("n_stacks", "turned round", "colours**height", "height**colours", "Add them up"),
+    Mutant(
+        "n_stacks",
+        "a formula that divides by 0",
+        "sum(colours**height for height in range(depth + 1))",
+        "(colours ** (depth + 1) - 1) // (colours - 1)",
+        "a case of its own",
+    ),
+]
+
+REWRITES = [
+    Rewrite(
+        "counting_network",
+        "other weights",
+        """def counting_network():
+    return (
+        torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, -1.0]]),
+        torch.eye(3),
+        torch.tensor([1.0, -1.0, -3.0]),
+        torch.tensor(0.25),
+    )""",
+    ),
+    Rewrite(
+        "counting_network",
+        "units in another order",
+        """def counting_network():
+    W = torch.tensor([[1.0, -1.0], [0.0, 1.0], [1.0, 0.0]], dtype=torch.float64)
+    return W, torch.eye(3), torch.tensor([-4.0, -2.0, 2.0]), 1""",
+    ),
+    Rewrite(
+        "auc",
+        "by signs",
+        """def auc(good, broken):
+    return 0.5 + 0.5 * (good[:, None] - broken).sign().mean()""",
+    ),
+    Rewrite(
+        "auc",
+        "loops",
+        """def auc(good, broken):
+    total = sum((a > b) + 0.5 * (a == b) for a in good.tolist() for b in broken.tolist())
+    return total / (len(good) * len(broken))""",
+    ),
+    Rewrite(
+        "n_stacks",
+        "a formula",
+        """def n_stacks(colours, depth):
+    if colours == 1:
+        return depth + 1
+    return (colours ** (depth + 1) - 1) / (colours - 1)""",
+    ),
+    Rewrite(
+        "n_stacks",
+        "step by step",
+        """def n_stacks(colours, depth):
+    total = 1
+    for _ in range(depth):
+        total = 1 + colours * total
+    return total""",
+    ),
+]
