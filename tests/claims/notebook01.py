@@ -67,6 +67,7 @@ assert (code, bits) == (20, 5) and 0.6 < 10 / 16 < 11 / 16 < 0.7
 
 # %% c113
 assert back == story and decode(code, bits, model) == story
+assert per_byte < bits_needed(story) / len(story) < 1.1 * per_byte
 exact = sum(
     math.log2(TOTAL / whole_shares(model(story[:i]))[symbol])
     for i, symbol in enumerate([*story, END])
