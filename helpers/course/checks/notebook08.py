@@ -1,4 +1,4 @@
-"""Your turn with translation: a decoder's step, the additive score, the look back, a bilinear score."""
+"""Your turn with translation: a step, the additive score, the look back, the bilinear score."""
 
 import torch
 
@@ -91,8 +91,6 @@ def compared_by_a_network(draw):
         tanh stands inside, before the product with v.
     @ v => .sum(-1)
         The numbers are added up without weights: multiply by v.
-    @ v => @ v / len(v)
-        No mean is taken: the product with v is the score.
     return torch.tanh(Ws[:, :, None] + Uh[:, None]) @ v => \
     return (torch.tanh(Ws[:, :, None] + Uh[:, None]) @ v).softmax(-1)
         Scores are asked for; the softmax comes in the next task.
