@@ -1,4 +1,4 @@
-"""What notebook 08 says over several seeds: what makes attention align, what one vector holds.
+"""What notebook 08 and its further reading say over several seeds: one vector, and what aligns.
 
     python -m benchmarks.attention_study [attention bottleneck "every step"]
 
