@@ -1,4 +1,4 @@
-"""Other right answers to the further notebook on alignments, and wrong ones that no slip describes."""
+"""Other right answers to the further notebook 08, and wrong ones that no slip describes."""
 
 from tests.labs.mutation import Mutant, Rewrite
 
