@@ -1,6 +1,6 @@
 """What the further notebook 08_which_score_aligns claims: see staff/notebooks/claims.py."""
 
-# %% c096
+# %% c095
 hand = torch.tensor([[1, 0, 0], [0, 1, 1]]).bool(), torch.tensor([[1, 0, 0], [1, 0, 0]]).bool()
 assert abs(error_rate(hand[1], hand[0]) - 0.6) < 1e-6
 
@@ -13,7 +13,7 @@ for a, t in zip(tables["additive"], truths, strict=True):
     assert torch.equal(one_link(a), hard_alignment(a))
     assert abs(error_rate(one_link(a), t) - alignment_error_rate(one_link(a), t)) < 1e-6
 
-# %% c101 trained
+# %% c100 trained
 assert rates["dot product"] < rates["additive"] - 5
 assert rates["dot product"] < rates["same position"] - 15
 assert near["same position"][1] + 5 < near["additive"][1] < near["dot product"][1] - 5

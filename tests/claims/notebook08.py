@@ -15,7 +15,7 @@ assert max(sizes[64, 800]) < 1 and max(sizes[128, 800]) < 5 < min(sizes[128, 240
 assert max(sizes[128, 2400]) < 10
 
 # %% c404 trained
-assert of_one[14] + 4 < shares["every step"][14] < 50
+assert shares["one vector"][14] + 4 < shares["every step"][14] < 50
 
 # %% c062
 from helpers.models.alignment_attention import AdditiveAttention, DotProductAttention
@@ -83,7 +83,7 @@ weights_of_models = {k: sum(p.numel() for p in m.parameters()) for k, m in model
 assert weights_of_models["step, then look"] < weights_of_models["every step"]
 assert len(control) == 3 and max(control) < 50
 
-# %% c078 trained
+# %% c076 trained
 for name in ("look, then step", "step, then look"):
     assert shares[name][14] > max(60, shares["every step"][14] + 25) and hits[name].mean() > 0.9
     assert shares[name][14] > shares[name][18] + 25 and shares[name][16] > shares[name][20]
