@@ -18,7 +18,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import torch
@@ -50,10 +50,12 @@ GROUPS["20 or more"] = (20, 10**9)
 RATES = {0.00125: 700, 0.0025: 500, 0.005: 300, 0.01: 300, 0.02: 300, 0.05: 300, 0.1: 400, 0.2: 200}
 SEEDS = 3  # of the best of each D
 PATIENCE = 60  # steps without a better one end a training
-SIZES = (0, 100, 20, 400, 50, 10, 5)
+SIZES = (0, 100, 20, 400, 50, 10)
 # Weight decay adds DECAY / 2 times the sum of the squares of E and U (of the table) to the loss.
-DECAYS = (1e-7, 3e-7, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4)
-DECAYED_RATES = {0.0025: 700, 0.01: 700, 0.04: 700}  # with one seed
+DECAYS = (1e-7, 3e-7, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4)
+# Rates with weight decay, for one seed: of the factored table, and of the whole one.
+DECAYED_RATES = {0.0025: 700, 0.01: 700, 0.04: 700}
+WHOLE_RATES = {0.05: 700, 0.2: 700}
 # D, weight decay, steps
 FOLLOWS = ((50, 0.3, 3000), (8, 0.3, 3000), (50, 0, 3000), (50, 0, 6000), (50, 0.3, 6000))
 # name -> (class, D, steps, share of the training text, window); all with one hidden layer of 96
@@ -98,13 +100,14 @@ def sharing(d_model: int, decay: float = 0.0) -> dict:
     """
     tables, _ = pairs_of_words()
     found: dict[str, list] = {}
-    for rate, steps in (DECAYED_RATES if decay else RATES).items():
+    for rate, steps in rates(d_model, decay).items():
         for seed in range(1 if decay or not d_model else 2):
             bits, at, _ = bigram(tables, d_model, decay, rate, steps, seed)
             found.setdefault(str(rate), []).append([at, *bits])
     return found
 
 
+@cache
 def pairs_of_words() -> tuple[list[Tensor], list[Tensor]]:
     """Tables (V, V) of the pairs of words, and the ids that they are of.
 
@@ -164,7 +167,7 @@ def tales(d_model: int, decayed: bool) -> dict:
         for rate, rows in STUDY.read()[shared(d_model, decay)].items()
     }
     decay, rate = min(runs, key=lambda settings: runs[settings][1])
-    steps = (DECAYED_RATES if decay else RATES)[rate]
+    steps = rates(d_model, decay)[rate]
     tables, (train, _, new) = pairs_of_words()
     counted = log_probs(ModifiedKneserNey(2).fit(train, len(tables[0])), new)[1:]
     lengths = words_of_tales()
@@ -191,6 +194,11 @@ def words_of_tales() -> list[int]:
     texts = [tale.text.lower() for tale in corpus.validation_documents[1::2]]
     first, *others = (len(tokenizer.encode(text)) for text in texts)
     return [first - 1, *others]
+
+
+def rates(d_model: int, decay: float) -> dict[float, int]:
+    """The rates that are tried, and for how many steps at most."""
+    return (DECAYED_RATES if d_model else WHOLE_RATES) if decay else RATES
 
 
 def shared(d_model: int, decay: float) -> str:

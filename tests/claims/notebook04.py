@@ -8,12 +8,16 @@ assert torch.allclose(gradient(Z.detach(), ids[:500], ids[1:501]), Z.grad)
 # %% c013 trained
 assert 0.001 < excess(Z_sgd) < 0.009
 
-# %% d006
-E = torch.randn(27, 3, dtype=torch.double).requires_grad_()
-U = torch.randn(3, 27, dtype=torch.double).requires_grad_()
-F.cross_entropy(E[ids[:500]] @ U, ids[1:501]).backward()
-dE, dU = factored_gradients(E.detach(), U.detach(), ids[:500], ids[1:501])
-assert torch.allclose(dE, E.grad) and torch.allclose(dU, U.grad)
+# %% d004
+E = torch.tensor([[2.0]]).double().requires_grad_()
+U = torch.tensor([[1.0, 0.0, -1.0]]).double().requires_grad_()
+pencil = factored_loss(E, U, torch.tensor([0]), torch.tensor([1]))
+assert abs(float(pencil) - 2.14) < 0.005
+p = (E @ U).detach().softmax(1)[0]
+assert torch.allclose(p, torch.tensor([0.87, 0.12, 0.02]).double(), atol=0.005)
+delta = p - torch.tensor([0.0, 1.0, 0.0])
+dE, dU = torch.autograd.grad(pencil, (E, U))
+assert torch.allclose(dE, (delta @ U.detach().T)[None]) and torch.allclose(dU, 2 * delta[None])
 
 # %% d008 trained
 assert all(0.4 < excess(E @ U) / no_memory < 0.6 for E, U in planes)
