@@ -52,10 +52,9 @@ SEEDS = 3  # of the best of each D
 PATIENCE = 60  # steps without a better one end a training
 SIZES = (0, 100, 20, 400, 50, 10)
 # Weight decay adds DECAY / 2 times the sum of the squares of E and U (of the table) to the loss.
-DECAYS = (1e-7, 3e-7, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4)
-# Rates with weight decay, for one seed: of the factored table, and of the whole one.
-DECAYED_RATES = {0.0025: 700, 0.01: 700, 0.04: 700}
-WHOLE_RATES = {0.05: 700, 0.2: 700}
+# Its strengths, and the rates with it, for one seed: of the factored table, and of the whole one.
+DECAYS, WHOLE_DECAYS = (1e-6, 1e-5, 3e-5, 1e-4, 3e-4), (1e-7, 3e-7, 1e-6, 3e-6, 1e-5)
+DECAYED_RATES, WHOLE_RATES = {0.005: 400, 0.05: 400}, {0.05: 400, 0.2: 400}
 # D, weight decay, steps
 FOLLOWS = ((50, 0.3, 3000), (8, 0.3, 3000), (50, 0, 3000), (50, 0, 6000), (50, 0.3, 6000))
 # name -> (class, D, steps, share of the training text, window); all with one hidden layer of 96
@@ -163,7 +162,7 @@ def tales(d_model: int, decayed: bool) -> dict:
     """
     runs = {
         (decay, float(rate)): np.mean(rows, axis=0)
-        for decay in ((0, *DECAYS) if decayed else (0,))
+        for decay in ((0, *decays(d_model)) if decayed else (0,))
         for rate, rows in STUDY.read()[shared(d_model, decay)].items()
     }
     decay, rate = min(runs, key=lambda settings: runs[settings][1])
@@ -194,6 +193,11 @@ def words_of_tales() -> list[int]:
     texts = [tale.text.lower() for tale in corpus.validation_documents[1::2]]
     first, *others = (len(tokenizer.encode(text)) for text in texts)
     return [first - 1, *others]
+
+
+def decays(d_model: int) -> tuple[float, ...]:
+    """The strengths of weight decay that are tried."""
+    return DECAYS if d_model else WHOLE_DECAYS
 
 
 def rates(d_model: int, decay: float) -> dict[float, int]:
@@ -356,8 +360,9 @@ def entries() -> Iterator[tuple[str, str, Callable[[], dict]]]:
         yield "centred", f"centred {seed}", partial(centred, seed)
     for seed in range(3):
         yield "senses", f"senses {seed}", partial(senses, seed)
-    for size, decay in itertools.product(SIZES, (0, *DECAYS)):
-        yield "sharing", shared(size, decay), partial(sharing, size, decay)
+    for size in SIZES:
+        for decay in (0, *decays(size)):
+            yield "sharing", shared(size, decay), partial(sharing, size, decay)
     for size, decayed in itertools.product(SIZES, (False, True)):
         name = f"tales {size}" + (" decayed" if decayed else "")
         yield "tales", name, partial(tales, size, decayed)
