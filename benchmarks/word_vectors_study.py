@@ -53,7 +53,8 @@ PATIENCE = 60  # steps without a better one end a training
 SIZES = (0, 100, 20, 400, 50, 10)
 # Weight decay adds DECAY / 2 times the sum of the squares of E and U (of the table) to the loss.
 # Its strengths, and the rates with it, for one seed: of the factored table, and of the whole one.
-DECAYS, WHOLE_DECAYS = (1e-6, 1e-5, 3e-5, 1e-4, 3e-4), (1e-7, 3e-7, 1e-6, 3e-6, 1e-5)
+DECAYS = (1e-6, 1e-5, 3e-5, 1e-4, 3e-4)
+WHOLE_DECAYS = (1e-7, 3e-7, 1e-6, 2e-6, 3e-6, 1e-5)
 DECAYED_RATES, WHOLE_RATES = {0.005: 400, 0.05: 400}, {0.05: 400, 0.2: 400}
 # D, weight decay, steps
 FOLLOWS = ((50, 0.3, 3000), (8, 0.3, 3000), (50, 0, 3000), (50, 0, 6000), (50, 0.3, 6000))
