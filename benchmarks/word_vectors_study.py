@@ -138,7 +138,9 @@ def bigram(
     U = 0.1 * torch.randn(d_model, size, generator=generator)
     bias = C.sum(0).clamp(min=1e-9).log()
     free = [E, U] if d_model else [torch.zeros(size, size)]
-    optimizer = torch.optim.Adam([{"params": free, "weight_decay": decay}, {"params": [bias]}], rate)
+    optimizer = torch.optim.Adam(
+        [{"params": free, "weight_decay": decay}, {"params": [bias]}], rate
+    )
     best, kept = (math.inf, math.inf, 0), C
     for step in range(steps):
         log_p = ((E @ U if d_model else free[0]) + bias).log_softmax(1)

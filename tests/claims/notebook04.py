@@ -8,7 +8,7 @@ assert torch.allclose(gradient(Z.detach(), ids[:500], ids[1:501]), Z.grad)
 # %% c013 trained
 assert 0.001 < excess(Z_sgd) < 0.009
 
-# %% d004
+# %% d002
 E = torch.tensor([[2.0]]).double().requires_grad_()
 U = torch.tensor([[1.0, 0.0, -1.0]]).double().requires_grad_()
 pencil = factored_loss(E, U, torch.tensor([0]), torch.tensor([1]))
@@ -28,18 +28,30 @@ ends = {x: float(counted[ALPHABET.index(x), 0]) for x in ALPHABET}
 assert min(ends["E"], ends["N"]) > 3 * max(ends[x] for x in "AIU")
 
 # %% d013
-assert all(tuned[D] < tuned[0] - 0.02 for D in tuned if D >= 10)
-assert all(tuned[D] < kneser_ney_bits for D in tuned if D >= 20)
-assert tuned[0] - tuned[400] > 0.1 and as_good == ["50", "100", "400"]
-assert tuned[2] > tuned[5] > tuned[10] > tuned[20] > tuned[50]
-assert max(tuned[D] for D in (50, 100, 400)) - min(tuned.values()) < 0.025
-assert 0.85 < 2 * 400 / V_words < 0.95
-assert all(0.00125 < best_rate[D] < 0.2 for D in tuned if D not in (50, 100, 400))
-for D in (50, 100, 400):
-    smallest, twice = (
-        np.mean(study[f"sharing {D}"][rate], axis=0)[2] for rate in ("0.00125", "0.0025")
-    )
-    assert best_rate[D] == 0.00125 and abs(smallest - twice) < 0.005
+whole = decayed[0]
+assert words_in.sum() == 12144 and V_words == 882 and 0.85 < 2 * 400 / V_words < 0.95
+rival = log_probs(
+    ModifiedKneserNey(2).fit(
+        (words := WordTokenizer.train(corpus.train.lower(), min_count=20)).encode(
+            corpus.train.lower()
+        ),
+        V_words,
+    ),
+    words.encode("\n".join(tale.text.lower() for tale in corpus.validation_documents[1::2])),
+)[1:]
+assert abs(-float(rival.mean()) / math.log(2) - per_word["Kneser-Ney"]) < 1e-4
+early = 0, "stopped early"
+assert sum(saving(early, "Kneser-Ney")) < 0 and sum(saving(whole, "Kneser-Ney")) > 0
+assert 0.08 < saving(whole, early)[0] < 0.12 and saving(whole, "Kneser-Ney")[0] < 0.03
+for D in (20, 50, 100, 400):
+    for other in (whole, "Kneser-Ney"):
+        mean, half = saving(decayed[D], other)
+        assert mean > 2 * half and mean > 0.03
+assert saving(decayed[10], whole)[0] < 0 and as_good == ["50", "100", "400"]
+for D, key in decayed.items():  # no strength at the edge of its grid
+    grid = sorted(float(name.split()[2]) for name in study if name.startswith(f"sharing {D} "))
+    assert len(grid) >= 5 and grid[-1] >= 100 * grid[0]
+    assert grid[0] < of_tales[key]["weight decay"] < grid[-1]
 
 # %% d028 trained
 from helpers.models import window_lm
