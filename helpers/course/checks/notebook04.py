@@ -62,9 +62,10 @@ def two_matrices(draw):
 
 def that_can_be_trained(factored_loss, E, U, a, b):
     loss = factored_loss(E.clone().requires_grad_(), U.clone().requires_grad_(), a, b)
-    if not isinstance(loss, Tensor) or loss.numel() != 1:
-        return loss
-    return float(loss) if loss.requires_grad else "a number without a way back to E and U"
+    if isinstance(loss, Tensor) and loss.requires_grad:
+        return loss.detach()
+    without = isinstance(loss, Tensor | float)
+    return "a number without a way back to E and U" if without else loss
 
 
 @turn(
