@@ -13,7 +13,7 @@ MUTANTS = [
         "Each pair adds",
     ),
     Mutant("factored_loss", "both turned round", "E[a] @ U", "(E @ U).T[a]", "Rows a of E"),
-    Mutant("factored_loss", "a number", "scores, b)", "scores, b).item()", "no .item()"),
+    Mutant("factored_loss", "a number", "scores, b)", "scores, b).item()", "no plain number"),
     Mutant("factored_loss", "sign", "return F", "return -F", "Rows a of E"),
     Mutant("window_vectors", "standing", "e[:, i : i + T]", "e[:, :T]", "Window t holds"),
     Mutant("nearest", "one too many", "topk(n)", "topk(n + 1)", "hand back the places"),
