@@ -5,7 +5,7 @@
 centred      the neighbours and analogies of one seed, before and after the mean is subtracted
 senses       pairs of words under one name
 sharing      the factored bigram and the whole table: D by weight decay by learning rate
-tales        the best of each, and Kneser-Ney, tale by tale
+tales        the best of each that ``sharing`` found, and Kneser-Ney, tale by tale
 follows      skip-gram's scores against the counts, by D, weight decay and steps
 networks     the window network, an averaging one, an eighth of the text, a longer window
 
