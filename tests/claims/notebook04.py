@@ -53,6 +53,9 @@ for D, key in decayed.items():  # no strength at the edge of its grid
     assert len(grid) >= 5 and grid[-1] >= 100 * grid[0]
     assert grid[0] < of_tales[key]["weight decay"] < grid[-1]
 
+# %% c147
+assert 3.6 < 1800 * 8 * 64 / len(encoded_bpe["train"]) < 4.4  # "about four times"
+
 # %% d028 trained
 from helpers.models import window_lm
 
