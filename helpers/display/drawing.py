@@ -365,7 +365,7 @@ class Drawing:
 
         Both wires must have been drawn.
         """
-        look = {"linestyle": "-", "marker": "", "solid_capstyle": "butt"}
+        look = {"linestyle": "-", "marker": "", "solid_capstyle": "butt", "snap": False}
         self.ax.plot([x, x], [y - radius, y + radius], color=WHITE, lw=4.5, zorder=2.2, **look)
         self.ax.plot([x - radius, x + radius], [y, y], color=INK, lw=1.6, zorder=2.3, **look)
         angle = np.linspace(-np.pi / 2, np.pi / 2, 30)
