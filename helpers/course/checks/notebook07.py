@@ -192,8 +192,8 @@ def what_it_counts(answer, text):
     for pair in pairs:
         two = isinstance(pair, tuple | list) and len(pair) == 2
         if not two or not all(isinstance(v, int | float) and math.isfinite(v) for v in pair):
-            words = 'Return a dictionary: {"f": (on an a, on a b), "i": ..., "C": ..., "o": ...}, with '
-            words += "two numbers for each and without tensors."
+            words = 'Return a dictionary: {"f": (on an a, on a b), "i": ..., "C": ..., "o": ...}, '
+            words += "with two numbers for each and without tensors."
             raise Complaint("two numbers for each of f, i, C and o", words, got=str(got))
     f, i, new, o = (torch.tensor(pair, dtype=torch.double) for pair in pairs)
     C, read = 0.0, ["ab".index(letter) for letter in text]
