@@ -35,8 +35,7 @@ def steps(gates, states=1, rule="it is the formula"):
 @turn(
     turns,
     "Three lines: the gate z (sigmoid), the candidate (ReLU), and z * h + (1 - z) * candidate; the "
-    'letters are "z" and "h". '
-    + see(7, "Elman's cell and the gated cell"),
+    'letters are "z" and "h". ' + see(7, "Elman's cell and the gated cell"),
     cases=steps("zh"),
     uses=["affine"],
     slips="""
