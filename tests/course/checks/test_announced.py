@@ -9,7 +9,7 @@ from staff.authoring.cells import kind, read_notebook
 from staff.authoring.labs import RELEASED, lab_sources
 
 SOURCES = lab_sources(find_root())
-# Labs 01 to 03 are one long sitting each; the others have not been cut yet.
+# The most that each may take.
 MOST_MINUTES = {
     **{"lab01": 120, "lab02": 125, "lab03": 120},
     **{"lab04": 130, "lab05": 150, "lab06": 150},
