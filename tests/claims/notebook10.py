@@ -10,7 +10,7 @@ assert from_15.argmax() == 16 and from_15[7] == from_15[31] == from_15[14] == 1
 assert (binary[2] + binary[3] - binary[1])[:3].tolist() == [0, 2, 0] != binary[4, :3].tolist()
 assert torch.equal(binary[3], binary[1] + binary[2]) and not binary[0].any()
 
-# %% c066
+# %% c065
 from helpers.models.positions import shift_matrix, sinusoidal_table
 
 table = sinusoidal_table(500, 64)
@@ -83,6 +83,6 @@ assert early.argmax() == 2 and np.abs(early - late[:24]).max() > 0.1 * size
 
 # %% c124 trained
 assert torch.equal(window_mask(9, 9), causal_mask(9))
-assert fixed == "RoPE" and windowed["RoPE"][2] < 0.05 and windowed["sinusoidal"][2] > 0.5
+assert fixed == "only RoPE" and windowed["RoPE"][2] < 0.05 and windowed["sinusoidal"][2] > 0.5
 assert windowed["RoPE"][1] > 1 and windowed["sinusoidal"][1] > 0.5
 assert from_200 > 0.5 and abs(windowed["ALiBi"][1] - windowed["ALiBi"][2]) < 0.15
