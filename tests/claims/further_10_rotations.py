@@ -1,7 +1,9 @@
 """What the further notebook 10, rotations, claims: see staff/notebooks/claims.py."""
 
 # %% c015
-(counting,), (rests, explodes), (shrinks, grows) = ([P for P, *_ in runs] for runs in rules.values())
+(counting,), (rests, explodes), (shrinks, grows) = (
+    [P for P, *_ in runs] for runs in rules.values()
+)
 assert counting.tolist() == list(range(40))
 assert rests[-1] - rests[-2] < 1e-3 and explodes[-1] == math.inf
 assert shrinks[-1] < 1e-9 and shrinks[0] == shrinks[1] == grows[1] and grows[-1] > 8
