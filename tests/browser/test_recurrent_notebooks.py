@@ -27,7 +27,9 @@ def test_a_puzzle_a_stack_and_a_network(open_notebook):
     notebook.slide("read_with_stack,")
 
     game = notebook.run_for("fool_the_network(")
-    for tried, (signs, truth) in enumerate((("([)]()", "not balanced"), ("()()()", "balanced")), start=1):
+    for tried, (signs, truth) in enumerate(
+        (("([)]()", "not balanced"), ("()()()", "balanced")), start=1
+    ):
         game.locator("input[type=text]").fill(signs)
         game.locator("input[type=text]").press("Enter")
         expect(game.locator("table tr")).to_have_count(tried + 1)
