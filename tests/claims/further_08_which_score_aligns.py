@@ -26,7 +26,7 @@ assert 0.75 > effects["the score"] / effects["the time"] > 0.55
 assert 5 < min(pairs["the time"]) < max(pairs["the score"])
 exact_of = networks("exact")
 live = [*exact_of["dot", "after", "output only"], *exact_of["additive", "before", "into the GRU"]]
-assert 85 < min(live) and max(live) < 97
+assert min(live) > 85 and max(live) < 97
 for score, sign in (("additive", 1), ("dot", -1)):
     for time in ("before", "after"):
         fed, unfed = (exact_of[score, time, side] for side in ("into the GRU", "output only"))
