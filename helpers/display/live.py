@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,7 +29,6 @@ class TrainingRecord(Protocol):
     step: int
     loss: float
     tokens: int
-    seconds: float
     validation: float | None
 
 
@@ -108,10 +106,9 @@ class LiveCurve:
             return "No step of training was made: the run had come to its end before."
         last = self.losses[-max(1, len(self.losses) // 30) :]
         which = f"the mean of the last {len(last)}" if len(last) > 1 else "the last loss"
-        took = f" ({self.last.seconds:.0f} s)" if math.isfinite(self.last.seconds) else ""
         words = (
-            f"Training loss over {self.last.step:,} steps and {self.last.tokens:,} {self.unit}"
-            f"{took}: {which} is {sum(last) / len(last):.3f} {self.ylabel}"
+            f"Training loss over {self.last.step:,} steps and {self.last.tokens:,} {self.unit}: "
+            f"{which} is {sum(last) / len(last):.3f} {self.ylabel}"
         )
         if self.validations:
             measured_in = self.validation_ylabel or self.ylabel
@@ -141,8 +138,7 @@ def watch(
     loop, or interrupts it, keeps what was drawn.
 
     Args:
-        records: with ``step``, ``loss``, ``tokens``, ``seconds`` (NaN where nothing is timed) and
-            ``validation`` (may be None).
+        records: with ``step``, ``loss``, ``tokens`` and ``validation`` (may be None).
         total: how many records are expected; for the progress and the width of the curve.
         ylabel: the unit of the loss.
         floor: label -> height of a dashed line, in the unit of the validation if that has axes

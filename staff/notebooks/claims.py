@@ -59,9 +59,13 @@ class Block:
     def failed(self, name: str, value: str, traceback: list[str]) -> str:
         """What to say of a block that raised: the file, the line, and what stands there."""
         words = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(traceback))
-        lines = re.findall(rf"{re.escape(self.file.name)}:(\d+)", words)
-        line = int(lines[-1]) if lines else self.line
-        shown = self.source.split("\n")[line - self.line].strip()
+        source = self.source.split("\n")
+        last = self.line + len(source) - 1
+        # The module of a notebook's checks has the same name as the file of its claims.
+        here = rf"{self.file.parent.name}[/\\]{re.escape(self.file.name)}:(\d+)"
+        lines = [int(number) for number in re.findall(here, words)]
+        line = next((n for n in reversed(lines) if self.line <= n <= last), self.line)
+        shown = source[line - self.line].strip()
         return f"{FOLDER / self.file.name}:{line}: {shown} ({name}{': ' if value else ''}{value})"
 
 
