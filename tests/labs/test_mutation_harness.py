@@ -22,6 +22,7 @@ from tests.labs.mutation import (
     patched,
     rewrites,
     run_cells,
+    slips,
     solutions,
     table,
 )
@@ -284,3 +285,9 @@ def test_right_answers_as_text():
         "== double | by a product\ndef double(x):\n    return 2 * x\n\n== four_times | one\n\nx\n"
     )
     assert rewrites(text) == [RIGHT, Rewrite("four_times", "one", "x")]
+
+
+def test_the_slips_of_a_lab_are_wrong_answers():
+    found = slips("lab03")
+    assert {slip.task for slip in found} >= {"first_error", "smallest_window"}
+    assert all(slip.says and slip.name == slip.old for slip in found)

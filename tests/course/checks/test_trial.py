@@ -241,3 +241,17 @@ def test_the_reference_gets_the_arguments_as_they_were():
     trial = Trial(lambda row: row.pop())
     wrong = complaint(lambda: trial.agrees(max, [1, 2], rule="the largest", hint="usual"))
     assert wrong.rule == LEFT_ALONE
+
+
+def test_none_may_be_an_answer_like_others():
+    def judge(got, expected, slips=()):
+        look = {"slips": slips, "none_counts": True}
+        return complaint(lambda: Trial(None).equals(got, expected, "r", "usual", **look))
+
+    Trial(None).equals(None, None, "r", "usual", none_counts=True)
+    wrong = judge(None, 3)
+    assert (wrong.rule, wrong.hint, wrong.got) == ("r", "usual", "None")
+    assert judge(None, 3, [(None, "Something is there.")]).hint == "Something is there."
+    agreed = Trial(lambda x: None)
+    wrong = complaint(lambda: agreed.agrees(abs, -3, rule="r", hint="usual", none_counts=True))
+    assert wrong.hint == "usual"
