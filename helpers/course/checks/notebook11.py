@@ -96,7 +96,9 @@ def rmsnorm(x, g, eps):
 def filled(kind, sizes, weights, *inputs):
     """What a module of these sizes gives with these weights."""
     made = kind(*sizes).double()
-    found, wanted = ({n: tuple(w.shape) for n, w in d.items()} for d in (made.state_dict(), weights))
+    found, wanted = (
+        {n: tuple(w.shape) for n, w in d.items()} for d in (made.state_dict(), weights)
+    )
     if found != wanted:
         others = sorted(n for n in {**found, **wanted} if found.get(n) != wanted.get(n))
         got, expected = (
