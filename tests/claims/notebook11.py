@@ -32,9 +32,6 @@ assert max(with_norms[4]) < 6 * with_norms[4][0]
 hand = layernorm(torch.tensor([1.0, 3, 3, 9]), torch.ones(4), torch.zeros(4), 0.0)
 assert [round(v, 3) for v in hand.tolist()] == [-1, -0.333, -0.333, 1.667]
 
-# %% c081
-assert changes["LayerNorm"] == 0 and changes["BatchNorm"] > 1
-
 # %% c086
 assert torch.allclose(ours, torchs) and alone > 0.9999
 assert torch.allclose(rmsnorm(torch.tensor([1.0, 7.0]), 1.0, 0.0), torch.tensor([0.2, 1.4]))
