@@ -63,7 +63,7 @@ assert [at for at, n in post["undivided"].items() if n == 3] == [
 ]  # fmt: skip
 assert all(post["undivided"][0.03, w] == 0 for w in warmups) and post["undivided"][0.01, 0] == 0
 
-# %% c300
+# %% c300b
 at = {step: k for k, step in enumerate(watched["at"])}
 assert all(len(looked(*setting)) == 3 for setting in LOOKS) and alike > 0.99
 blue, green, purple, orange = (looked(*setting) for setting in LOOKS)
