@@ -43,6 +43,11 @@ assert all(loss < 0.05 for loss in read_losses["with a hidden layer"])
 assert [1 - max(a, 0) - max(-a, 0) for a in (-1, 0, 1)] == [0, 1, 0]
 
 # %% c097
+from helpers.models.blocks import PreNormBlock
+
+theirs = PreNormBlock(32, block.attention, block.feed_forward).double()
+theirs.attention_norm, theirs.feed_forward_norm = block.norm_1, block.norm_2
+assert torch.allclose(theirs(x, causal=True), block(x, causal_mask(6)), atol=1e-12)
 assert gap < 1e-12 and 2**-11 < 1e-3
 
 # %% c134
