@@ -1,6 +1,6 @@
-"""What notebook 08 says over several seeds: what makes attention align, what one vector holds.
+"""What notebook 08 and its further reading say over several seeds: one vector, and what aligns.
 
-    python -m benchmarks.attention_study [attention bottleneck]
+    python -m benchmarks.attention_study [attention bottleneck "every step"]
 
 French to English on the phrase grammar of notebook 08, on one thread. Learning rates are chosen on
 a seed of their own, by the loss on validation sentences, which hardly tells two rates apart there;
@@ -15,7 +15,8 @@ A kind of attention is a choice of four things:
     vector   whether the decoder starts from the encoder's last state, or from zeros
 
 Networks without attention are trained in several sizes, also three times as long. There the vector
-and everything else grow together.
+and everything else grow together. Where they are fed, the encoder's last state, always the same, is
+shown to every step and to the output: the part "every step".
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ KINDS = [
 ]
 KINDS += [Kind(score, "before, word", True) for score in ("additive", "dot", "location")]
 KINDS += [Kind(score, "before, word", True, False) for score in ("additive", "location")]
-NONE = Kind("none", "none", False)
+NONE, EVERY_STEP = Kind("none", "none", False), Kind("none", "none", True)
 # Trained with these rates, too: the one of the eight for which another was chosen; the explanation.
 EQUAL = [(Kind("dot", "after", True), 2e-2)]
 EQUAL += [
@@ -125,7 +126,7 @@ class Translator(nn.Module):
         self.decoder: nn.Module = (
             nn.GRUCell(D + H, H) if kind.fed else nn.GRU(D, H, batch_first=True)
         )
-        self.output = nn.Linear(H if kind.score == "none" else 2 * H, english.vocab_size)
+        self.output = nn.Linear(H if kind == NONE else 2 * H, english.vocab_size)
         if kind.score == "additive":
             self.W, self.U = nn.Linear(H, H // 2), nn.Linear(H, H // 2, bias=False)
             self.v = nn.Linear(H // 2, 1, bias=False)
@@ -173,16 +174,19 @@ class Translator(nn.Module):
             earlier = torch.cat([s[:, None], states[:, :-1]], 1)
             c, weights = self.look(states if self.kind.query == "after" else earlier, e, memory)
             return self.output(torch.cat([states, c], -1)), weights
-        found, c = [], torch.zeros_like(s)[:, None]
+        found, c, alpha = [], torch.zeros_like(s)[:, None], None
+        if self.kind == EVERY_STEP:
+            c = memory[2][:, None]
         for now in e.split(1, 1):  # (B, 1, D)
-            if self.kind.query != "after":
+            if self.kind.query.startswith("before"):
                 c, alpha = self.look(s[:, None], now, memory)
             s = self.decoder(torch.cat([now, c], -1)[:, 0], s)
             if self.kind.query == "after":
                 c, alpha = self.look(s[:, None], now, memory)
             found.append((torch.cat([s[:, None], c], -1), alpha))
-        features, weights = (torch.cat(parts, 1) for parts in zip(*found, strict=True))
-        return self.output(features), weights
+        features, weights = zip(*found, strict=True)
+        logits = self.output(torch.cat(features, 1))
+        return logits, None if alpha is None else torch.cat(weights, 1)
 
 
 def optimize(
@@ -314,7 +318,7 @@ def with_best_rate(
 
 
 def main() -> None:
-    parts = command(__doc__, ["attention", "bottleneck"]).parse_args().parts
+    parts = command(__doc__, ["attention", "bottleneck", "every step"]).parse_args().parts
     torch.set_num_threads(1)
     if "attention" in parts:
         for kind in KINDS:
@@ -327,6 +331,8 @@ def main() -> None:
             best = with_best_rate("bottleneck", NONE, size, SIZE_RATES, SEEDS, SIZE_STEPS)
             for seed in range(SEEDS if size > min(SIZES) else 0):
                 done("longer", NONE, size, best, seed, LONGER_STEPS)
+    if "every step" in parts:
+        with_best_rate("every step", EVERY_STEP, max(SIZES), SIZE_RATES, SEEDS, SIZE_STEPS)
 
 
 if __name__ == "__main__":

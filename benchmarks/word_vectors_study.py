@@ -4,7 +4,8 @@
 
 centred      the neighbours and analogies of one seed, before and after the mean is subtracted
 senses       pairs of words under one name
-sharing      the factored bigram: D by learning rate
+sharing      the factored bigram and the whole table: D by weight decay by learning rate
+tales        the best of each that ``sharing`` found, and Kneser-Ney, tale by tale
 follows      skip-gram's scores against the counts, by D, weight decay and steps
 networks     the window network, an averaging one, an eighth of the text, a longer window
 
@@ -17,7 +18,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import torch
@@ -47,8 +48,14 @@ GROUPS["20 or more"] = (20, 10**9)
 # Learning rates of the factored bigram, and for how many steps at most; D = 0 is the whole table.
 # The rate and the step are chosen on one half of the validation tales.
 RATES = {0.00125: 700, 0.0025: 500, 0.005: 300, 0.01: 300, 0.02: 300, 0.05: 300, 0.1: 400, 0.2: 200}
+SEEDS = 3  # of the best of each D
 PATIENCE = 60  # steps without a better one end a training
-SIZES = (2, 5, 10, 20, 50, 100, 400, 0)
+SIZES = (0, 100, 20, 400, 50, 10)
+# Weight decay adds DECAY / 2 times the sum of the squares of E and U (of the table) to the loss.
+# Its strengths, and the rates with it, for one seed: of the factored table, and of the whole one.
+DECAYS = (1e-6, 1e-5, 3e-5, 1e-4, 3e-4)
+WHOLE_DECAYS = (1e-7, 3e-7, 1e-6, 2e-6, 3e-6, 1e-5)
+DECAYED_RATES, WHOLE_RATES = {0.005: 400, 0.05: 400}, {0.05: 400, 0.2: 400}
 # D, weight decay, steps
 FOLLOWS = ((50, 0.3, 3000), (8, 0.3, 3000), (50, 0, 3000), (50, 0, 6000), (50, 0.3, 6000))
 # name -> (class, D, steps, share of the training text, window); all with one hidden layer of 96
@@ -85,47 +92,125 @@ def follows(d_model: int, decay: float, steps: int) -> dict:
     return found
 
 
-def sharing(d_model: int) -> dict:
+def sharing(d_model: int, decay: float = 0.0) -> dict:
     """Bits per word of the bigram network with rank D (0: the whole table), by rate and seed.
 
     For each rate and seed: the step that is best on one half of the validation tales, the bits
     per word there, and those on the other half.
     """
+    tables, _ = pairs_of_words()
+    found: dict[str, list] = {}
+    for rate, steps in rates(d_model, decay).items():
+        for seed in range(1 if decay or not d_model else 2):
+            bits, at, _ = bigram(tables, d_model, decay, rate, steps, seed)
+            found.setdefault(str(rate), []).append([at, *bits])
+    return found
+
+
+@cache
+def pairs_of_words() -> tuple[list[Tensor], list[Tensor]]:
+    """Tables (V, V) of the pairs of words, and the ids that they are of.
+
+    Of the training tales, of one half of the validation tales, and of the other half.
+    """
     corpus = corpora.lantern_bay()
     tokenizer = WordTokenizer.train(corpus.train.lower(), min_count=20)
     size = tokenizer.vocab_size
     tales = [tale.text.lower() for tale in corpus.validation_documents]
-    tables = []
+    tables, texts = [], []
     for part in (corpus.train.lower(), "\n".join(tales[::2]), "\n".join(tales[1::2])):
         ids = tokenizer.encode(part)
         table = torch.bincount(ids[:-1] * size + ids[1:], minlength=size**2).view(size, size)
         tables.append(table / table.sum())
-    C, at = tables[0], [torch.nonzero(table, as_tuple=True) for table in tables]
-    found: dict[str, list] = {}
-    for rate, steps in RATES.items():
-        for seed in range(2 if d_model else 1):
-            generator = torch.Generator().manual_seed(seed)
-            E = torch.randn(size, d_model, generator=generator) / max(d_model, 1) ** 0.5
-            U = 0.1 * torch.randn(d_model, size, generator=generator)
-            bias = C.sum(0).clamp(min=1e-9).log()
-            free = [E, U, bias] if d_model else [torch.zeros(size, size), bias]
-            optimizer = torch.optim.Adam([p.requires_grad_() for p in free], lr=rate)
-            best = (math.inf, math.inf, 0)
-            for step in range(steps):
-                log_p = ((E @ U if d_model else free[0]) + bias).log_softmax(1)
-                optimizer.zero_grad()
-                (-(C * log_p).sum()).backward()
-                optimizer.step()
-                if step % 2:
-                    bits = [
-                        -float((table[i] * log_p.detach()[i]).sum()) / math.log(2)
-                        for table, i in zip(tables[1:], at[1:], strict=True)
-                    ]
-                    best = min(best, (bits[0], bits[1], step))
-                    if step > best[2] + PATIENCE:
-                        break
-            found.setdefault(str(rate), []).append([best[2], *best[:2]])
-    return found
+        texts.append(ids)
+    return tables, texts
+
+
+def bigram(
+    tables: list[Tensor], d_model: int, decay: float, rate: float, steps: int, seed: int
+) -> tuple[tuple[float, float], int, Tensor]:
+    """Bits per word on both halves at the step best on the first, the step, and log P (V, V)."""
+    C, size = tables[0], len(tables[0])
+    rows, at = C.sum(1, keepdim=True), [table.nonzero(as_tuple=True) for table in tables]
+    new = [table[i] for table, i in zip(tables, at, strict=True)]
+    generator = torch.Generator().manual_seed(seed)
+    E = torch.randn(size, d_model, generator=generator) / max(d_model, 1) ** 0.5
+    U = 0.1 * torch.randn(d_model, size, generator=generator)
+    bias = C.sum(0).clamp(min=1e-9).log()
+    free = [E, U] if d_model else [torch.zeros(size, size)]
+    optimizer = torch.optim.Adam(
+        [{"params": free, "weight_decay": decay}, {"params": [bias]}], rate
+    )
+    best, kept = (math.inf, math.inf, 0), C
+    for step in range(steps):
+        log_p = ((E @ U if d_model else free[0]) + bias).log_softmax(1)
+        dZ = log_p.exp().mul_(rows).sub_(C)  # the gradient, in half the time of autograd
+        for p, g in zip(free, [dZ @ U.T, E.T @ dZ] if d_model else [dZ], strict=True):
+            p.grad = g
+        bias.grad = dZ.sum(0)
+        optimizer.step()
+        if step % 2:
+            bits = [-float((new[i] * log_p[at[i]]).sum()) / math.log(2) for i in (1, 2)]
+            if (here := (bits[0], bits[1], step)) < best:
+                best, kept = here, log_p
+            if step > best[2] + PATIENCE:
+                break
+    return best[:2], best[2], kept
+
+
+def tales(d_model: int, decayed: bool) -> dict:
+    """Bits of each tale of the other half, at the best rate and weight decay of ``sharing``.
+
+    The mean over the seeds, and beside it Kneser-Ney's.
+    """
+    runs = {
+        (decay, float(rate)): np.mean(rows, axis=0)
+        for decay in ((0, *decays(d_model)) if decayed else (0,))
+        for rate, rows in STUDY.read()[shared(d_model, decay)].items()
+    }
+    decay, rate = min(runs, key=lambda settings: runs[settings][1])
+    steps = rates(d_model, decay)[rate]
+    tables, (train, _, new) = pairs_of_words()
+    counted = log_probs(ModifiedKneserNey(2).fit(train, len(tables[0])), new)[1:]
+    lengths = words_of_tales()
+    found = [
+        bigram(tables, d_model, decay, rate, steps, seed)[2][new[:-1], new[1:]]
+        for seed in range(SEEDS if d_model else 1)
+    ]
+    of_words = torch.stack(found).mean(0)
+    bits = [-float(x.sum()) / math.log(2) for x in of_words.split(lengths)]
+    rival = [-float(x.sum()) / math.log(2) for x in counted.split(lengths)]
+    return {
+        "weight decay": decay,
+        "rate": rate,
+        "words": lengths,
+        "bits": [round(x, 2) for x in bits],
+        "Kneser-Ney": [round(x, 2) for x in rival],
+    }
+
+
+def words_of_tales() -> list[int]:
+    """How many words each tale of the other half has, but for the first one of all."""
+    corpus = corpora.lantern_bay()
+    tokenizer = WordTokenizer.train(corpus.train.lower(), min_count=20)
+    texts = [tale.text.lower() for tale in corpus.validation_documents[1::2]]
+    first, *others = (len(tokenizer.encode(text)) for text in texts)
+    return [first - 1, *others]
+
+
+def decays(d_model: int) -> tuple[float, ...]:
+    """The strengths of weight decay that are tried."""
+    return DECAYS if d_model else WHOLE_DECAYS
+
+
+def rates(d_model: int, decay: float) -> dict[float, int]:
+    """The rates that are tried, and for how many steps at most."""
+    return (DECAYED_RATES if d_model else WHOLE_RATES) if decay else RATES
+
+
+def shared(d_model: int, decay: float) -> str:
+    """The name of an entry."""
+    return f"sharing {d_model}" + (f" {decay:g}" if decay else "")
 
 
 def centred(seed: int) -> dict:
@@ -279,7 +364,11 @@ def entries() -> Iterator[tuple[str, str, Callable[[], dict]]]:
     for seed in range(3):
         yield "senses", f"senses {seed}", partial(senses, seed)
     for size in SIZES:
-        yield "sharing", f"sharing {size}", partial(sharing, size)
+        for decay in (0, *decays(size)):
+            yield "sharing", shared(size, decay), partial(sharing, size, decay)
+    for size, decayed in itertools.product(SIZES, (False, True)):
+        name = f"tales {size}" + (" decayed" if decayed else "")
+        yield "tales", name, partial(tales, size, decayed)
     for numbers in FOLLOWS:
         yield "follows", " ".join(map(str, ("follows", *numbers))), partial(follows, *numbers)
     for name, (*_, window) in NETWORKS.items():
@@ -290,7 +379,7 @@ def entries() -> Iterator[tuple[str, str, Callable[[], dict]]]:
 
 
 def main() -> None:
-    names = ["centred", "senses", "sharing", "follows", "networks"]
+    names = ["centred", "senses", "sharing", "tales", "follows", "networks"]
     parts = command(__doc__, names).parse_args().parts
     torch.set_num_threads(1)
     for part, name, make in entries():

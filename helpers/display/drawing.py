@@ -367,7 +367,8 @@ class Drawing:
         """
         look = {"linestyle": "-", "marker": "", "solid_capstyle": "butt"}
         self.ax.plot([x, x], [y - radius, y + radius], color=WHITE, lw=4.5, zorder=2.2, **look)
-        self.ax.plot([x - radius, x + radius], [y, y], color=INK, lw=1.6, zorder=2.3, **look)
+        level = [x - 0.4 * radius, x + 0.4 * radius]  # what the white has covered, no more
+        self.ax.plot(level, [y, y], color=INK, lw=1.6, zorder=2.3, **look)
         angle = np.linspace(-np.pi / 2, np.pi / 2, 30)
         bow = x + radius * np.cos(angle), y + radius * np.sin(angle)
         self.ax.plot(*bow, color=INK, lw=1.6, zorder=2.4, **look)

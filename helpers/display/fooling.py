@@ -11,7 +11,7 @@ import ipywidgets
 from helpers.data import parentheses
 from helpers.display.widgets import RUN_ME, driving, panel, show_widget, text_box
 
-TRIES, LONGEST, SHORT = 10, 40, 8  # in a round; symbols that may be typed; of a short sequence
+TRIES, LONGEST, SHORT = 5, 40, 8  # in a round; symbols that may be typed; of a short sequence
 RULES = (
     f"You have {TRIES} tries. A sequence on which the network is wrong scores 1 point, or 2 "
     f"points if it has {SHORT} symbols or fewer. A sequence counts once."

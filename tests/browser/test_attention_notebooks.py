@@ -1,18 +1,9 @@
-"""Notebooks 08 to 11 in JupyterLab: a sentence of one's own, a head, a rotation, a cache."""
+"""Notebooks 08 to 11 in JupyterLab: a translation's steps, a head, a rotation, a cache."""
 
 import pytest
 from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.mark.nightly
-def test_a_sentence_of_ones_own_is_translated_and_an_unknown_word_is_answered(open_notebook):
-    notebook = open_notebook("08")
-    panel = notebook.run_for("translate_typed,")
-    expect(notebook.enter(panel, "le roi dort .").locator("img")).to_have_count(1)
-    expect(notebook.enter(panel, "le roi dormait .").locator("pre")).to_contain_text("'dormait'")
-    notebook.shows_no_errors()
 
 
 def test_a_head_is_chosen_and_reads_a_text_of_ones_own(open_notebook):

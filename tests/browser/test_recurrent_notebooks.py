@@ -27,14 +27,16 @@ def test_a_puzzle_a_stack_and_a_network(open_notebook):
     notebook.slide("read_with_stack,")
 
     game = notebook.run_for("fool_the_network(")
-    for tried, (signs, truth) in enumerate((("([)]", "not balanced"), ("()", "balanced")), start=1):
+    for tried, (signs, truth) in enumerate(
+        (("([)]()", "not balanced"), ("()()()", "balanced")), start=1
+    ):
         game.locator("input[type=text]").fill(signs)
         game.locator("input[type=text]").press("Enter")
         expect(game.locator("table tr")).to_have_count(tried + 1)
         expect(game.locator("table tr").nth(1)).to_contain_text(truth)
-    expect(game).to_contain_text("8 tries left")
+    expect(game).to_contain_text("3 tries left")
     game.locator("button", has_text="new round").click()
-    expect(game).to_contain_text("10 tries left")
+    expect(game).to_contain_text("5 tries left")
     notebook.shows_no_errors()
 
 

@@ -36,6 +36,11 @@ assert all(len(errors) == 3 for found in recalled.values() for errors in found.v
 assert all(max(errors) == 0 for b in (0, 3) for errors in recalled[f"GRU, bias {b}"].values())
 assert min(recalled["LSTM, bias 0"][30] + recalled["LSTM, bias 1"][30]) > 70
 assert max(recalled["LSTM, bias 3"][30] + recalled["LSTM, bias 5"][30]) == 0
+assert [
+    errors.count(0) for errors in (recalled["LSTM, bias 3"][100], recalled["LSTM, bias 5"][100])
+] == [1, 2]
+assert min(min(found[200]) for name, found in recalled.items() if "LSTM" in name) > 20
+assert np.median(recalled["LSTM, bias 5"][200]) > np.median(recalled["LSTM, bias 3"][200])
 slow = [
     row for row in gates if (row["network"], row.get("bias"), row.get("delay")) == ("GRU", 0, 30)
 ]
@@ -48,6 +53,10 @@ assert accuracies("LSTM, forget bias 3", 50).min() > 90 and max(solved["LSTM"]) 
 assert accuracies("LSTM, forget bias 3", 100).min() > 90 and max(solved["Elman"]) == 50
 assert 50 < accuracies("LSTM", 20).mean() < 60 and accuracies("Elman", 100).max() < 80
 assert (by_rate("LSTM", 20)[0.001] == accuracies("LSTM", 20)).all()
+left = [gradient_norms("tanh", 1.0, seed=seed)[20] for seed in range(4)]
+assert 1e-6 < min(left) < max(left) < 5e-5 and max(v**0.05 for v in left) < 0.65
+found = by_rate("LSTM, forget bias 3", 100)
+assert max(found, key=lambda rate: found[rate].mean()) == min(found) == 0.001
 late = [study[f"longer LSTM 20 0.001 {s}"] for s in range(2)]
 assert all(row["accuracy"] > 0.9 and row["steps"] > 2000 for row in late)
 good = {r: (a > 90).sum() for r, a in by_rate("Elman", 50).items()}

@@ -13,6 +13,9 @@ slopes = {k: [(u[59] - u[29]) / (u[29] - u[0]) * 29 / 30 for u in v] for k, v in
 assert min(slopes["LSTM"]) > 0.9 and max(slopes["LSTM"]) < 1.1
 assert min(slopes["Elman, ReLU"]) > 0.8
 assert max(slopes["GRU"]) < 0.8 and max(slopes["Elman, tanh"]) < 0.3
+to_come = [[(u[59] - u[t]) / np.ptp(u) for t in (29, 35)] for u in units["Elman, tanh"]]
+assert 0.15 < to_come[2][0] < 0.25 and abs(to_come[2][1]) < 0.02
+assert max(abs(before) for seed, (before, _) in enumerate(to_come) if seed != 2) < 0.08
 
 # %% c091b
 assert [error < 1 for error in errors] == [right >= 60 for right in reach["LSTM"]]

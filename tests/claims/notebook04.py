@@ -8,12 +8,16 @@ assert torch.allclose(gradient(Z.detach(), ids[:500], ids[1:501]), Z.grad)
 # %% c013 trained
 assert 0.001 < excess(Z_sgd) < 0.009
 
-# %% d006
-E = torch.randn(27, 3, dtype=torch.double).requires_grad_()
-U = torch.randn(3, 27, dtype=torch.double).requires_grad_()
-F.cross_entropy(E[ids[:500]] @ U, ids[1:501]).backward()
-dE, dU = factored_gradients(E.detach(), U.detach(), ids[:500], ids[1:501])
-assert torch.allclose(dE, E.grad) and torch.allclose(dU, U.grad)
+# %% d002
+E = torch.tensor([[2.0]]).double().requires_grad_()
+U = torch.tensor([[1.0, 0.0, -1.0]]).double().requires_grad_()
+pencil = factored_loss(E, U, torch.tensor([0]), torch.tensor([1]))
+assert abs(float(pencil) - 2.14) < 0.005
+p = (E @ U).detach().softmax(1)[0]
+assert torch.allclose(p, torch.tensor([0.87, 0.12, 0.02]).double(), atol=0.005)
+delta = p - torch.tensor([0.0, 1.0, 0.0])
+dE, dU = torch.autograd.grad(pencil, (E, U))
+assert torch.allclose(dE, (delta @ U.detach().T)[None]) and torch.allclose(dU, 2 * delta[None])
 
 # %% d008 trained
 assert all(0.4 < excess(E @ U) / no_memory < 0.6 for E, U in planes)
@@ -24,18 +28,33 @@ ends = {x: float(counted[ALPHABET.index(x), 0]) for x in ALPHABET}
 assert min(ends["E"], ends["N"]) > 3 * max(ends[x] for x in "AIU")
 
 # %% d013
-assert all(tuned[D] < tuned[0] - 0.02 for D in tuned if D >= 10)
-assert all(tuned[D] < kneser_ney_bits for D in tuned if D >= 20)
-assert tuned[0] - tuned[400] > 0.1 and as_good == ["50", "100", "400"]
-assert tuned[2] > tuned[5] > tuned[10] > tuned[20] > tuned[50]
-assert max(tuned[D] for D in (50, 100, 400)) - min(tuned.values()) < 0.025
-assert 0.85 < 2 * 400 / V_words < 0.95
-assert all(0.00125 < best_rate[D] < 0.2 for D in tuned if D not in (50, 100, 400))
-for D in (50, 100, 400):
-    smallest, twice = (
-        np.mean(study[f"sharing {D}"][rate], axis=0)[2] for rate in ("0.00125", "0.0025")
-    )
-    assert best_rate[D] == 0.00125 and abs(smallest - twice) < 0.005
+whole = decayed[0]
+assert words_in.sum() == 12144 and V_words == 882 and 0.85 < 2 * 400 / V_words < 0.95
+rival = log_probs(
+    ModifiedKneserNey(2).fit(
+        (words := WordTokenizer.train(corpus.train.lower(), min_count=20)).encode(
+            corpus.train.lower()
+        ),
+        V_words,
+    ),
+    words.encode("\n".join(tale.text.lower() for tale in corpus.validation_documents[1::2])),
+)[1:]
+assert abs(-float(rival.mean()) / math.log(2) - per_word["Kneser-Ney"]) < 1e-4
+early = 0, "stopped early"
+assert sum(saving(early, "Kneser-Ney")) < 0 and sum(saving(whole, "Kneser-Ney")) > 0
+assert 0.08 < saving(whole, early)[0] < 0.12 and saving(whole, "Kneser-Ney")[0] < 0.03
+for D in (20, 50, 100, 400):
+    for other in (whole, "Kneser-Ney"):
+        mean, half = saving(decayed[D], other)
+        assert mean > 2 * half and mean > 0.03
+assert saving(decayed[10], whole)[0] < 0 and as_good == ["50", "100", "400"]
+for D, key in decayed.items():  # no strength at the edge of its grid
+    grid = sorted(float(name.split()[2]) for name in study if name.startswith(f"sharing {D} "))
+    assert len(grid) >= 5 and grid[-1] >= 100 * grid[0]
+    assert grid[0] < of_tales[key]["weight decay"] < grid[-1]
+
+# %% c147
+assert 3.6 < 1800 * 8 * 64 / len(encoded_bpe["train"]) < 4.4  # "about four times"
 
 # %% d028 trained
 from helpers.models import window_lm

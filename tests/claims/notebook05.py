@@ -67,7 +67,8 @@ assert all(torch.allclose(p.grad, g, atol=1e-5) for p, g in zip(holders, clip(dr
 
 # %% c228 trained
 without, clipped, at_third = ends.values()
-assert all(a > b + 0.1 for a, b in zip(without, clipped))
+assert max(clipped) < 0.9
+assert np.mean(without) > np.mean(clipped) + 0.1
 assert all(a > b + 0.1 for a, b in zip(at_third, clipped))
 thrown = [max(losses[150:]) for _, losses in runs[NONE]]
 assert sum(loss > 1.5 for loss in thrown) >= 3

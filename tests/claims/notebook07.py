@@ -5,6 +5,8 @@ assert apart[19] < 1e-3 * apart[0] and 0.3 < apart[0] < 3
 assert math.isclose(0.9 ** half_life(0.9), 0.5) and half_life(0.5) == 1
 
 # %% c033
+half = gated_cell(p | {"b_z": torch.zeros(3)}, x, h)
+assert torch.allclose(half, (h + torch.relu(affine(p, "h", x, h))) / 2)
 closed = gated_cell(p | {"b_z": torch.full((3,), -30.0)}, x, h)
 assert torch.allclose(closed, torch.relu(affine(p, "h", x, h)), atol=1e-6)
 assert torch.allclose(gated_cell(p | {"b_z": torch.full((3,), 30.0)}, x, h), h)
@@ -37,17 +39,37 @@ ours, theirs = copied(nn.LSTM(4, 6)), sum(w.numel() for w in nn.LSTM(4, 6).param
 assert sum(w.numel() for w in ours.values()) == 4 * 6 * (4 + 6 + 1) == theirs - 4 * 6
 assert abs(math.tanh(0.5 * 2 - 0.6) - 0.38) < 0.005
 
+# %% c401
+for seed in range(5):
+    kept = {}
+    for b in (0, 1, 3):
+        torch.manual_seed(seed)
+        layer = nn.LSTM(10, 32)
+        with torch.no_grad():
+            layer.bias_ih_l0[32:64] += b
+            moved = (layer(text)[0] - layer(other)[0]).norm(dim=1)
+        kept[b] = float(moved[-1] / moved[0])
+    assert kept[0] < 1e-4 < 1e-3 < kept[1] < 0.05 and kept[3] > 0.15
+assert 0.001 < (1 / (1 + math.exp(-1))) ** 20 < 0.0025 and 0.5**20 < 1e-6
+assert abs(half_life(1 / (1 + math.exp(-5))) / (0.7 * math.exp(5)) - 1) < 0.05
+
 # %% c066
 for seed in range(3):
     direct = {b: gradient_back(b, False, seed=seed) for b in (0, 3, 4)}
     whole = {b: gradient_back(b, True, seed=seed) for b in (0, 3, 4)}
     assert max(max(values) for values in direct.values()) <= 1.0001
-    assert direct[0][10] < 0.01 and whole[0][10] < 0.02
+    assert direct[0][10] < 0.01 and whole[0][10] < 0.02 and whole[0][30] < 1e-5
     assert 0.02 < direct[3][50] < 0.3 and max(whole[3][40:]) > 1
     assert direct[4][50] > 0.2 and min(whole[4][:20]) < 1 < max(whole[4][40:])
 assert all(gradients[True][b][20] > gradients[False][b][20] for b in (0, 1, 3, 4))
-assert 0.1 < left_after_20[1] < 0.3
-assert abs(half_life(1 / (1 + math.exp(-5))) / (0.7 * math.exp(5)) - 1) < 0.05
+
+# %% c305
+import json
+
+study = json.loads((root / "benchmarks/results/gates_study.json").read_text())["rows"]
+told = {"task": "recall", "network": "LSTM", "bias": 0, "delay": 30}
+found = {row["rate"]: row["curve"][-1] for row in study if told.items() <= row.items()}
+assert (len(found), min(found), max(found)) == (7, 1e-4, 0.09) and min(found.values()) > 0.8
 
 # %% c307 trained
 assert min(wrong[0]) > 70 and max(wrong[3]) < 10
@@ -57,6 +79,8 @@ ends = {name: [values[n - 1] for n in (1000, 2000)] for name, values in counts.i
 assert abs(ends["yours"][0] - 1000) < 0.01 and abs(ends["yours"][1]) < 0.01
 assert round(ends["with half of its numbers"][1]) == -43
 assert 0.9 < (1 - 1 / (1 + math.exp(-10))) * 20_000 < 1.1
+assert 15 < 1000 - ends["with half of its numbers"][0] < 25
+assert 0.04 < 1 - (1 / (1 + math.exp(-10))) ** 1000 < 0.05
 
 # %% c130
 assert [differs.any(dim=2)[0].int().tolist() for differs in notices.values()] == [

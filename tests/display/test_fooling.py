@@ -15,7 +15,7 @@ def test_a_wrong_answer_scores_and_a_short_one_twice():
     assert game.ask("(" * 8).points == 2
     assert game.ask("(" * 9).points == 1
     assert game.points == 6
-    assert score_text(game) == "6 points, 5 tries left"
+    assert score_text(game) == "6 points, the round is over"
     sceptical = Game(lambda ids: 0.2)
     assert sceptical.ask(" ( ) ").fooled
     assert sceptical.tried[0].text == "()"
@@ -57,14 +57,14 @@ def test_a_round_may_ask_for_longer_sequences_and_says_so():
 
 def test_a_round_ends_and_begins_anew():
     board = GameBoard(Game(credulous), "A")
-    for n in range(1, 12):
+    for n in range(1, 7):
         board.box.value = "(" * n  # typed, and Enter
     assert board.game.over
-    assert score_text(board.game) == "18 points, the round is over"
+    assert score_text(board.game) == "10 points, the round is over"
     assert "new round" in board.parts[2].value
     board.restart()
     assert board.game.tried == []
-    assert score_text(board.game) == "0 points, 10 tries left"
+    assert score_text(board.game) == "0 points, 5 tries left"
     board.play("  ")
     assert board.game.tried == []
 
@@ -87,7 +87,7 @@ def test_the_stored_words_tell_the_rules(monkeypatch):
     monkeypatch.setattr(fooling, "show_widget", lambda box, words, **more: shown.append(words))
     monkeypatch.setenv("COURSE_DRIVE_WIDGETS", "1")
     fool_the_network(credulous, "that says yes to <all>")
-    assert "10 tries" in shown[0]
+    assert "5 tries" in shown[0]
     assert "says yes to &lt;all&gt;" in shown[0]
 
 

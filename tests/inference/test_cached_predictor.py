@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import pairwise
 
 import pytest
 import torch
@@ -13,7 +13,6 @@ from helpers.inference.cached_predictor import LOGITS_AT_ONCE, CachedPredictor
 from helpers.inference.evaluation import log_probs, score_model
 from helpers.inference.neural_predictor import NeuralPredictor
 from helpers.inference.sampling import sample
-from helpers.inference.search import beam_search
 from helpers.models.gpt import GPT, GPTConfig
 
 V, BOS, LONGEST = 7, 2, 12
@@ -216,34 +215,14 @@ def test_greedy_is_the_argmax_of_the_uncached_model(kind):
     seen = set()
     for seed in range(8):
         model, written = make(kind, seed, max_length=20), []
-        while len(written) < 20:
-            token = int(fresh(model, torch.tensor([[BOS, *written]])).argmax())
-            if token == 0:
-                break
+        predictor = CachedPredictor(model, BOS)
+        log_p, state = predictor.step(torch.tensor([BOS]), predictor.start(1))
+        while len(written) < 19 and (token := int(log_p[0].argmax())) != 0:
+            assert token == int(fresh(model, torch.tensor([[BOS, *written]])).argmax())
             written.append(token)
-        ((tokens, _),) = beam_search(CachedPredictor(model, BOS), 1, 0, 20)
-        assert tokens.tolist() == written
+            log_p, state = predictor.step(torch.tensor([token]), state)
         seen |= set(pairwise(written))
     assert len(seen) > 5, "the texts are not all one token repeated"
-
-
-@KINDS
-@pytest.mark.parametrize("seed", range(3))
-def test_a_wide_beam_through_a_gpt_is_exhaustive_search(kind, seed):
-    """All texts of up to 4 tokens out of 3, scored one by one without a cache."""
-    model, stop, longest = make(kind, seed, vocab_size=3), 0, 4
-    wanted = []
-    for n in range(longest + 1):
-        for words in product([1, 2], repeat=n):
-            full = [*words, stop] if n < longest else list(words)
-            log_p = by_one_pass(model, torch.tensor([[BOS, *full[:-1]]]))[0]
-            wanted.append((float(log_p[range(len(full)), full].sum()), list(words)))
-    wanted.sort(reverse=True)
-    found = beam_search(CachedPredictor(model, BOS), 100, stop, longest)
-    assert [tokens.tolist() for tokens, _ in found] == [words for _, words in wanted]
-    assert [log_p for _, log_p in found] == pytest.approx([log_p for log_p, _ in wanted])
-    best = beam_search(CachedPredictor(model, BOS), 3, stop, longest)[0][1]
-    assert best <= wanted[0][0] + 1e-9
 
 
 def test_errors_name_what_is_wrong_and_leave_the_mode():

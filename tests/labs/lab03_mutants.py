@@ -1,42 +1,17 @@
-"""Plausible wrong answers to lab 03, as patches of its solution, and other right answers."""
+"""Wrong answers to lab 03 that are no slips of its checks, and other right answers."""
 
 from tests.labs.mutation import mutants, rewrites
 
 MUTANTS = mutants(r"""
-== by_hand
-no ReLU | max(0.0, n => (n | make of a negative number
-no bias | + n["b"]) => ) | what is left of step 1
-no recurrence | n["w_h"] * h => 0 * h | w_h times the state
-h_0 is 1 | h, numbers = 0.0, => h, numbers = 3.0, | h_0 is 0
-ReLU of the logit | = n["w_y"] * h + n["b_y"] => = max(0.0, n["w_y"] * h + n["b_y"]) | no ReLU
-no output bias | + n["b_y"] => | plus b_y
-sign of the logit | math.exp(-numbers["logit"]) => math.exp(numbers["logit"]) | logistic function
-inputs added up | n["x"][t - 1] => sum(n["x"][:t]) | same three weights
-
 == first_error
 colours ignored | stack.pop() != 9 - symbol => not stack.pop() >= 0 | What closes i is 9 - i
 left open | return len(sequence) if stack else None => return None | still open when
 the last symbol for what stays open | (sequence) if => (sequence) - 1 if | behind the last symbol
-the opening that stays open | the symbol at which one notices it
--            stack.append(symbol)
--        elif not stack or stack.pop() != 9 - symbol:
-+            stack.append((symbol, position))
-+        elif not stack or stack.pop()[0] != 9 - symbol:
-             return position
--    return len(sequence) if stack else None
-+    return stack[-1][1] if stack else None
-counted from 1 | return position => return position + 1 | from 0
-the last error | The first error counts
--            return position
--    return len(sequence) if stack else None
-+            last = position
-+    return locals().get('last', len(sequence) if stack else None)
 True and False | does not tell
 -            return position
 -    return len(sequence) if stack else None
 +            return False
 +    return not stack
-0 for none | else None => else 0 | 0 would be the first position
 an error at a closing too early | not stack or => | where nothing is open
 a queue | stack.pop() => stack.pop(0) | a stack gives back
 too early passes | not stack or stack.pop() != => stack and stack.pop() != | where nothing is open
@@ -45,7 +20,6 @@ the empty one is refused | Nothing is wrong here
 +    if not sequence:
 +        return 0
 4 closes | symbol <= 4 => symbol < 4 | What closes i is 9 - i
-the place -1 for none | else None => else -1 | None, and not -1
 
 == draw_balanced
 deep only | uniform() < 0.5 => True | close all, and open again
@@ -84,11 +58,17 @@ another source of randomness | pairs[int(uniform() * len(pairs))] => random.choi
 the openings | min(sequence[p - 1 : p + 2]) > 4 => max(sequence[p - 1 : p + 2]) < 5 \
     | Openings keep their places
 
+== smallest_window
+an error at a closing without partner | elif openings: => else: | passed over
+from the beginning on | narrowest one
+-                widths.append(t - p + 1)
++                widths.append(t + 1)
+all pairs | sequence[p] + symbol != 9 => sequence[p] + symbol | differ
+neighbours only | t - p + 1 => 2 | holds both ends
+
 == shortcut_accuracy
-measured on the training set | , label in test => , label in (test := train) | Count on the test set
 a loop inside of the other | vote = votes.get(feature(sequence), 0) => vote = sum(1 if y else -1 \
     for s, y in train if feature(s) == feature(sequence)) | inside of the other
-fitted on the test set | for sequence, label in train: => for sequence, label in test: | only there
 ties are balanced | right += 0.5 => right += label | A coin is right half
 an error at new values | .get(feature(sequence), 0) => [feature(sequence)] | Do not leave these out
 new values are left out | right / len(test) \
@@ -96,29 +76,6 @@ new values are left out | right / len(test) \
 the last one seen | votes.get(value, 0) + (1 if label else -1) => 1 if label else -1 \
     | had it more often
 the majority of all | value = feature(sequence) => value = 2 | had it more often
-turned round where it errs more than a coin | right / len(test) \
-    => max(right, len(test) - right) / len(test) | more often than a coin
-
-== ElmanCell
-tanh | torch.relu => torch.tanh | tanh does not
-no activation | torch.relu(self.x2h(x) + self.h2h(h)) => self.x2h(x) + self.h2h(h) \
-    | where others have tanh
-two biases | , bias=False => | only the sum matters
-no bias | nn.Linear(d_in, d_hidden) => nn.Linear(d_in, d_hidden, bias=False) | one bias b
-ReLU twice | (self.x2h(x) + self.h2h(h) => (self.x2h(x)) + torch.relu(self.h2h(h) | ReLU comes once
-no state | self.x2h(x) + self.h2h(h) => self.x2h(x) | W_h times the old state
-sizes the other way round | nn.Linear(d_in, d_hidden) => nn.Linear(d_hidden, d_in) | the layer x2h
-h2h reads x | (d_hidden, d_hidden, bias=False) => (d_in, d_hidden, bias=False) | the layer h2h
-another name | def forward(self => def step(self | the method named forward
-no graph | (self.x2h(x) + self.h2h(h)) => (self.x2h(x) + self.h2h(h)).detach() | tensors all the way
-PyTorch's own | torch.relu(self.x2h(x) + self.h2h(h) => nn.RNNCell(2, 3)(x, h | does the whole task
-a pair | new state alone
--        return torch.relu(self.x2h(x) + self.h2h(h))
-+        h = torch.relu(self.x2h(x) + self.h2h(h))
-+        return h, h
-an output layer inside | outside of it
-         self.h2h = nn.Linear(d_hidden, d_hidden, bias=False)
-+        self.h2y = nn.Linear(d_hidden, 1)
 
 == last_states
 time first | a row is a sequence
@@ -126,10 +83,6 @@ time first | a row is a sequence
 +    x = x.transpose(0, 1)
 +    h, lengths = x.new_zeros(len(x), cell.h2h.in_features), x.new_full((len(x),), x.shape[1])
 padding is read | torch.where(running, cell(x[:, t], h), => cell(x[:, t], | A row keeps the state
-one step too few | (t < lengths) => (t < lengths - 1) | from the first symbol to the n-th
-the shortest row ends it | range(x.shape[1]) => range(int(lengths.min())) | takes n steps
-zero after the end | cell(x[:, t], h), h) => cell(x[:, t], h), 0 * h) | A state times 0 is 0
-ones at the beginning | x.new_zeros => x.new_ones | before the first is 0
 another type | x.new_zeros(len(x), cell.h2h.in_features) \
     => torch.zeros(len(x), cell.h2h.in_features, dtype=torch.float32) | of the type of x
 sorted | belongs to row i
@@ -139,7 +92,6 @@ sorted | belongs to row i
 a row at a time | torch.where(running, cell(x[:, t], h), h) => torch.where(running, \
     torch.cat([cell(a[None], b[None]) for a, b in zip(x[:, t], h)]), h) | not over the rows
 no gradient through time | cell(x[:, t], h), h) => cell(x[:, t], h.detach()), h) | no .detach()
-backwards | cell(x[:, t], h) => cell(x[:, -1 - t], h) | from the first symbol to the n-th
 as it was handed out | A row keeps the state
 +    lengths, order = lengths.sort(descending=True)
 +    x = x[order]
@@ -160,78 +112,8 @@ the state one place too late | count from 0
 +        states = [*states, h] if t else [h]
 +    return torch.stack(states, 1)[torch.arange(len(x)), lengths]
 
-== input_gradients
-no derivative of tanh | * (1 - h[t] ** 2) => | half a square
-no half | dh = h[n] - y => dh = 2 * (h[n] - y) | half a square
-no w_x | = delta * w_x => = delta | multiplied by w_x
-the gradient of the weight | = delta * w_x => = delta * x[t - 1] | half a square
-no w_h | dh = delta * w_h => dh = delta | the recurrent weight
-the last step only | range(n, 0, -1) => range(n, n - 1, -1) | the recurrent weight
-the derivative of another step | (1 - h[t] ** 2) => (1 - h[-1] ** 2) | at step t itself
-from the last to the first | return gradient => return gradient[::-1] | In the order of the inputs
-padding is read | h = [0.0] => n, h = len(x), [0.0] | never read
-padding is left out | return gradient => return gradient[:n] | each of
-tensors | [t - 1] = delta * w_x => [t - 1] = torch.tensor(delta * w_x) | as math.tanh gives them
-float32 | math.tanh(w_x * x_t + w_h * h[-1] + b) \
-    => torch.tanh(torch.tensor(w_x * x_t + w_h * h[-1] + b)).item() | Near, but not exact
-a difference quotient | Near, but not exact
--    return gradient
-+    def loss(x):
-+        h = 0.0
-+        for x_t in x[:n]:
-+            h = math.tanh(w_x * x_t + w_h * h + b)
-+        return 0.5 * (h - y) ** 2
-+
-+    e = 1e-5
-+    steps = [[e * (t == k) for k in range(len(x))] for t in range(len(x))]
-+    more = [[v + d for v, d in zip(x, step)] for step in steps]
-+    less = [[v - d for v, d in zip(x, step)] for step in steps]
-+    return [(loss(m) - loss(k)) / (2 * e) for m, k in zip(more, less)]
-a tensor | return gradient => return torch.tensor(gradient) | tolist()
-
-== fit
-old gradients stay | optimizer.zero_grad() => | gradients for each batch
-cleared after backward | nothing to step with
-+        loss.backward()
-         optimizer.zero_grad()
--        loss.backward()
-no backward | loss.backward() => | nothing to step with
-no step | optimizer.step() => | is what learns
-no clipping | nn.utils.clip_grad_norm_(model.parameters(), clip) => \
-    | after backward and before the step
-clipped after the step | after backward and before the step
-+        optimizer.step()
-         nn.utils.clip_grad_norm_(model.parameters(), clip)
--        optimizer.step()
-each number clipped | clip_grad_norm_ => clip_grad_value_ | as one vector
-always cut to clip | stays as it is
--        nn.utils.clip_grad_norm_(model.parameters(), clip)
-+        n = nn.utils.get_total_norm([p.grad for p in model.parameters()])
-+        for p in model.parameters():
-+            p.grad.mul_(clip / n)
-the loss of the probabilities | (model(tokens), labels.float()) \
-    => (torch.sigmoid(model(tokens)), labels.float()) | What the model gives are logits
-the log of 0 | F.binary_cross_entropy_with_logits(model(tokens), labels.float()) \
-    => F.binary_cross_entropy(torch.sigmoid(model(tokens)), labels.float()) | that takes logits
-a sum | labels.float()) => labels.float(), reduction="sum") | mean over
-whole-number labels | labels.float() => labels | of one type
-tensors in the list | loss.item() => loss | plain number
-returns too early | inside of the loop
--    return losses
-+        return losses
-no losses | return losses => | losses of all batches
-the loss after the step | loss that backward starts from
--        losses.append(loss.item())
-+        losses.append(F.binary_cross_entropy_with_logits(model(tokens), labels.float()).item())
-answers in place of logits | model(tokens), => (model(tokens) > 0).float(), | cut the graph
-another optimizer | losses = [] \
-    => losses, optimizer = [], torch.optim.SGD(model.parameters(), 0.1) | optimizer handed over
-two epochs | in batches: => in [*batches, *batches]: | batches once
-
 == error_by_length
 tensors as shares | .mean().item() => .mean() | .item()
-a logit is no probability | model(tokens) > 0 => model(tokens) > 0.5 | at which logit is P
-padding counts | (tokens < 10).sum(1) => (tokens <= 10).sum(1) | 10 is no symbol
 gradients | with torch.no_grad(): => if True: | no graph
 a count | .double().mean() => .double().sum() | the share that is wrong
 up to this length | wrong[lengths == n] => wrong[lengths <= n] | the share that is wrong
@@ -241,26 +123,6 @@ all lengths | lengths.unique().tolist() => range(1, tokens.shape[1] + 1) | do no
 """)
 
 REWRITES = rewrites(r"""
-== by_hand | rounded to three decimals
-def by_hand():
-    n = check.numbers()
-    h1 = 0
-    h2 = round(n["w_x"] * n["x"][1] + n["b"], 3)
-    h3 = round(max(n["w_x"] * n["x"][2] + n["w_h"] * h2 + n["b"], 0), 3)
-    z = round(n["w_y"] * h3 + n["b_y"], 3)
-    p = round(1 / (1 + math.exp(-z)), 3)
-    return {"h_1": h1, "h_2": h2, "h_3": h3, "logit": z, "P(balanced)": p}
-
-== by_hand | with tensors
-def by_hand():
-    n = check.numbers()
-    h, found = torch.zeros(()), {}
-    for t, x in enumerate(n["x"]):
-        h = torch.relu(n["w_x"] * torch.tensor(x) + n["w_h"] * h + n["b"])
-        found["h_" + str(t + 1)] = h.item()
-    z = n["w_y"] * h + n["b_y"]
-    return found | {"P(balanced)": torch.sigmoid(z).item(), "logit": z.item()}
-
 == first_error | by what the stack waits for
 def first_error(sequence):
     waiting = [-1]
@@ -349,6 +211,33 @@ def unbalance(sequence, uniform):
     q = second[int(len(second) * uniform())]
     return [sequence[{p: q, q: p}.get(i, i)] for i in range(len(sequence))]
 
+== smallest_window | by taking pairs out
+def smallest_window(sequence):
+    left, best = list(enumerate(sequence)), None
+    while True:
+        for k in range(len(left) - 1):
+            (p, a), (t, b) = left[k : k + 2]
+            if a <= 4 < b:
+                if a != 9 - b and (best is None or t - p + 1 < best):
+                    best = t - p + 1
+                del left[k : k + 2]
+                break
+        else:
+            return best
+
+== smallest_window | window after window
+def smallest_window(sequence):
+    partner, opened = {}, []
+    for t, symbol in enumerate(sequence):
+        if symbol < 5:
+            opened += [t]
+        elif opened:
+            partner[opened.pop()] = t
+    for width in range(2, len(sequence) + 1):
+        for p in range(len(sequence) - width + 1):
+            if partner.get(p) == p + width - 1 and sequence[p] != 9 - sequence[partner[p]]:
+                return width
+
 == shortcut_accuracy | by counters
 def shortcut_accuracy(feature, train, test):
     from collections import Counter
@@ -372,28 +261,6 @@ def shortcut_accuracy(feature, train, test):
         guess = 1 if share > 0.5 else 0 if share < 0.5 else 0.5
         wrong += abs(guess - int(label))
     return 1 - wrong / len(test)
-
-== ElmanCell | by matrices
-class ElmanCell(nn.Module):
-    def __init__(self, d_in, d_hidden):
-        super().__init__()
-        self.h2h = nn.Linear(d_hidden, d_hidden, False)
-        self.x2h = nn.Linear(d_in, d_hidden, True)
-
-    def forward(self, x, h):
-        s = x @ self.x2h.weight.T + self.x2h.bias + h @ self.h2h.weight.T
-        return s.clamp(min=0)
-
-== ElmanCell | with F
-class ElmanCell(nn.Module):
-    def __init__(self, n_inputs, n_hidden):
-        nn.Module.__init__(self)
-        self.x2h, self.h2h = nn.Linear(n_inputs, n_hidden), nn.Linear(n_hidden, n_hidden, bias=0)
-        self.activation = nn.ReLU()
-
-    def forward(self, x, h):
-        return self.activation(F.linear(h, self.h2h.weight, self.x2h.bias)
-                               + F.linear(x, self.x2h.weight))
 
 == last_states | all states, then the right ones
 def last_states(cell, x, lengths):
@@ -433,56 +300,6 @@ def last_states(cell, x, lengths):
         running = (t < lengths)[:, None]
         h = running * cell(x[:, t], h) + ~running * h
     return h[order.argsort()]
-
-== input_gradients | as products
-def input_gradients(w_x, w_h, b, x, n, y):
-    h = 0.0
-    slopes = []
-    for t in range(n):
-        h = math.tanh(w_x * x[t] + w_h * h + b)
-        slopes.append(1 - h * h)
-    return [(h - y) * w_x * w_h ** (n - 1 - t) * math.prod(slopes[t:]) for t in range(n)] + [
-        0
-    ] * (len(x) - n)
-
-== input_gradients | forwards, one input at a time
-def input_gradients(w_x, w_h, b, x, n, y):
-    found = []
-    for k in range(len(x)):
-        h = dh = 0.0
-        for t in range(n):
-            h = math.tanh(w_x * x[t] + w_h * h + b)
-            dh = (1 - h * h) * (w_h * dh + (w_x if t == k else 0.0))
-        found.append((h - y) * dh)
-    return found
-
-== fit | clears by the model, after the mean of logs
-def fit(model, optimizer, batches, clip):
-    criterion, losses = nn.BCEWithLogitsLoss(), []
-    for tokens, labels in batches:
-        model.zero_grad()
-        loss = criterion(model(tokens), labels.to(torch.float32))
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(list(model.parameters()), max_norm=clip)
-        optimizer.step()
-        losses += [float(loss.detach())]
-    return losses
-
-== fit | by softplus and by hand
-def fit(model, optimizer, batches, clip):
-    losses = []
-    for tokens, labels in batches:
-        z = model(tokens)
-        loss = F.softplus(torch.where(labels == 1, -z, z)).mean()
-        for p in model.parameters():
-            p.grad = None
-        loss.backward()
-        norm = sum(p.grad.square().sum() for p in model.parameters()) ** 0.5
-        for p in model.parameters():
-            p.grad *= min(1.0, clip / norm.item())
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
 
 == error_by_length | by a loop over rows
 @torch.no_grad()

@@ -279,6 +279,16 @@ def lacking(
     return too_few(solutions(path), mutants, rewrites, least)
 
 
+def slips(lab: str) -> list[Mutant]:
+    """Those of a lab's tasks that are patches of the solution: wrong answers, too."""
+    tasks = importlib.import_module(f"helpers.course.checks.{lab}").lab.tasks.values()
+    return [
+        Mutant(task.name, line, line, "", hint)
+        for task in tasks
+        for line, hint in getattr(task.slips, "lines", ())
+    ]
+
+
 def too_few(
     tasks: Collection[str],
     mutants: Collection[Mutant],
@@ -488,7 +498,7 @@ def main(arguments: list[str] | None = None) -> int:
     lab = parser.parse_args(arguments).lab
     answers = importlib.import_module(f"tests.labs.{lab}_mutants")
     path = lab_sources(find_root())[lab]
-    too_few = lacking(path, answers.MUTANTS, answers.REWRITES)
+    too_few = lacking(path, [*slips(lab), *answers.MUTANTS], answers.REWRITES)
     faults = [*too_few, *table(path, answers.MUTANTS, answers.REWRITES)]
     print("\n".join(faults))
     return 1 if faults else 0

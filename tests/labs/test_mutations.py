@@ -6,7 +6,7 @@ import pytest
 
 from helpers.course.environment import find_root
 from staff.authoring.labs import lab_sources
-from tests.labs.mutation import caught, judge_mutant, judge_rewrite, lacking
+from tests.labs.mutation import caught, judge_mutant, judge_rewrite, lacking, slips
 
 pytestmark = pytest.mark.marking
 
@@ -22,7 +22,8 @@ def name(value):
 
 @pytest.mark.parametrize("lab", SOURCES)
 def test_every_task_has_five_wrong_answers_and_two_other_right_ones(lab):
-    assert lacking(SOURCES[lab], ANSWERS[lab].MUTANTS, ANSWERS[lab].REWRITES) == []
+    wrong = [*slips(lab), *ANSWERS[lab].MUTANTS]
+    assert lacking(SOURCES[lab], wrong, ANSWERS[lab].REWRITES) == []
 
 
 @pytest.mark.parametrize(("lab", "mutant"), WRONG, ids=name)

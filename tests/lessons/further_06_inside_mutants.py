@@ -13,11 +13,11 @@ MUTANTS = [
         "shape (3, 2)",
     ),
     Mutant("counting_network", "third", "[1.0, -1.0]]", "[1.0, 0.0]]", "third unit is 0"),
-    Mutant("counting_network", "turned", "[1.0, -1.0, -2.0]", "[-1.0, 1.0, -2.0]", "For each row"),
+    Mutant("counting_network", "turned", "[1.0, -1.0, -2.0]", "[2.0, -1.0, -2.0]", "For each row"),
     Mutant("counting_network", "three things", "w_hy, 0.5", "w_hy", "in this order"),
     Mutant("counting_network", "no number", ", 0.5", ", None", "b_y is one number"),
-    Mutant("auc", "per cent", "float((", "100 * float((", "Compare every good"),
-    Mutant("auc", "a sum", ".mean()", ".sum()", "Compare every good"),
+    Mutant("probe_hits", "wrong ones", "(1) == colours", "(1) != colours", "Then the largest"),
+    Mutant("probe_hits", "smallest", "argmax", "argmin", "Then the largest"),
     Mutant("n_stacks", "turned round", "colours**height", "height**colours", "Add them up"),
     Mutant(
         "n_stacks",
@@ -48,17 +48,13 @@ REWRITES = [
     return W, torch.eye(3), torch.tensor([-4.0, -2.0, 2.0]), 1""",
     ),
     Rewrite(
-        "auc",
-        "by signs",
-        """def auc(good, broken):
-    return 0.5 + 0.5 * (good[:, None] - broken).sign().mean()""",
-    ),
-    Rewrite(
-        "auc",
-        "loops",
-        """def auc(good, broken):
-    total = sum((a > b) + 0.5 * (a == b) for a in good.tolist() for b in broken.tolist())
-    return total / (len(good) * len(broken))""",
+        "probe_hits",
+        "by the pseudo-inverse, single precision handed back",
+        """def probe_hits(x, colours):
+    half = len(x) // 2
+    weights = torch.linalg.pinv(x[:half]) @ torch.eye(5).double()[colours[:half]]
+    scores = x[half:] @ weights
+    return torch.tensor([float(row.argmax() == c) for row, c in zip(scores, colours[half:])])""",
     ),
     Rewrite(
         "n_stacks",

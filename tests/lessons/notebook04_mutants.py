@@ -12,7 +12,9 @@ MUTANTS = [
         "/ torch.bincount(a, minlength=len(Z))[:, None].clamp(1)",
         "Each pair adds",
     ),
-    Mutant("factored_gradients", "read and came", "U, a, b)  #", "U, b, a)  #", "Both come from"),
+    Mutant("factored_loss", "both turned round", "E[a] @ U", "(E @ U).T[a]", "Rows a of E"),
+    Mutant("factored_loss", "a number", "scores, b)", "scores, b).item()", "no plain number"),
+    Mutant("factored_loss", "sign", "return F", "return -F", "Rows a of E"),
     Mutant("window_vectors", "standing", "e[:, i : i + T]", "e[:, :T]", "Window t holds"),
     Mutant("nearest", "one too many", "topk(n)", "topk(n + 1)", "hand back the places"),
     Mutant("nearest", "row forgotten", "unit @ unit[i]", "unit @ unit[0]", "Make all rows"),
@@ -30,14 +32,12 @@ def gradient(Z, a, b):
 """,
     ),
     Rewrite(
-        "factored_gradients",
-        "pair by pair",
+        "factored_loss",
+        "by hand, the whole table",
         """
-def factored_gradients(E, U, a, b):
-    errors = (E[a] @ U).softmax(1)
-    errors[range(len(b)), b] -= 1
-    dE = torch.zeros_like(E).index_add(0, a, errors @ U.T)
-    return dE / len(a), E[a].T @ errors / len(a)
+def factored_loss(E, U, a, b):
+    log_p = torch.log(torch.softmax(E @ U, dim=-1))
+    return -log_p[a, b].mean()
 """,
     ),
     Rewrite(

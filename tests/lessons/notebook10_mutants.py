@@ -7,49 +7,37 @@ MUTANTS = []
 
 REWRITES = [
     Rewrite(
-        "judge",
-        "with an infinite diagonal added",
+        "sinusoid",
+        "entry by entry",
         """
-def judge(P):
-    away = torch.cdist(P, P) + torch.full((len(P),), math.inf).diag().nan_to_num(0.0, posinf=1e30)
-    return float(abs(P).max()), float(away.min())
+def sinusoid(T, D):
+    P = torch.empty(T, D)
+    for t in range(T):
+        for i in range(D // 2):
+            angle = t / 10000 ** (2 * i / D)
+            P[t, 2 * i], P[t, 2 * i + 1] = math.sin(angle), math.cos(angle)
+    return P
 """,
     ),
     Rewrite(
-        "binary",
-        "shifted bits",
+        "sinusoid",
+        "stacked",
         """
-def binary(T, bits):
-    return torch.tensor([[float(t >> j & 1) for j in range(bits)] for t in range(T)])
+def sinusoid(T, D):
+    angles = torch.outer(torch.arange(T), 1 / 10000 ** (2 * torch.arange(D // 2) / D))
+    return torch.stack([angles.sin(), angles.cos()], -1).reshape(T, D)
 """,
     ),
     Rewrite(
-        "shift_pair",
-        "as an exponential",
+        "rotate_pair",
+        "by a matrix for each position",
         """
-def shift_pair(b):
-    turn = torch.tensor([[0.0, b], [-b, 0.0]], dtype=torch.float64)
-    return torch.linalg.matrix_exp(turn)
-""",
-    ),
-    Rewrite(
-        "by_distance",
-        "loops",
-        """
-def by_distance(A):
-    T = len(A)
-    means = [sum(A[j + d, j] for j in range(T - d)) / (T - d) for d in range(T)]
-    return torch.stack(means)
-""",
-    ),
-    Rewrite(
-        "score_by_distance",
-        "length and angle",
-        """
-def score_by_distance(q, k, theta, distance):
-    size = math.hypot(*q.tolist()) * math.hypot(*k.tolist())
-    between = math.atan2(k[1], k[0]) - math.atan2(q[1], q[0])
-    return torch.tensor(size * math.cos(between - theta * distance), dtype=q.dtype)
+def rotate_pair(x, theta):
+    turned = []
+    for t in range(x.shape[-2]):
+        c, s = math.cos(theta * t), math.sin(theta * t)
+        turned.append(x[..., t, :] @ torch.tensor([[c, s], [-s, c]], dtype=x.dtype))
+    return torch.stack(turned, -2)
 """,
     ),
     Rewrite(
@@ -57,8 +45,8 @@ def score_by_distance(q, k, theta, distance):
         "loops",
         """
 def alibi_bias(slope, T):
-    row = lambda i: [-slope * (i - j) if j <= i else -math.inf for j in range(T)]
-    return torch.tensor([row(i) for i in range(T)])
+    row = lambda t: [-slope * (t - s) if s <= t else -math.inf for s in range(T)]
+    return torch.tensor([row(t) for t in range(T)])
 """,
     ),
     Rewrite(

@@ -1,10 +1,11 @@
-"""Your turn inside a network: weights that count, scores without a threshold, stacks counted."""
+"""Your turn inside a network: weights that count, stacks counted, a probe that reads a state."""
 
 from itertools import product
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from helpers.course.checks.lab import Lab
 from helpers.course.checks.trial import NOTHING, Complaint
@@ -12,6 +13,7 @@ from helpers.course.checks.turn import Case, turn
 
 turns = Lab("further_06_inside")
 
+MOST = 10  # sequences that are shown
 BY_HAND = "This page, 'A network that counts, by hand'."
 
 
@@ -57,7 +59,7 @@ def called_balanced(answer, sequences):
             h = torch.relu(W_xh[:, 0 if step > 0 else 1] + W_hh @ h)
         if w_hy @ h + b_y > 0:
             found.append(name)
-    return found
+    return found if len(found) <= MOST else [*found[:5], f"and {len(found) - 5} more"]
 
 
 @turn(
@@ -71,6 +73,14 @@ def called_balanced(answer, sequences):
     -2.0]) => 0.0])
         Something is left open. The third unit says how much, and the difference of the two counters
         says the opposite: which of them must have the larger weight?
+    [1.0, -1.0, -2.0] => [-1.0, 1.0, -2.0]
+    [1.0, -1.0, -2.0] => [-1.0, 1.0, -1.0]
+        Take the last row of the table: the third unit is 0 there, and your first two weights
+        reward a closing too many.
+    [1.0, -1.0, -2.0] => [0.0, 0.0, -1.0]
+    [1.0, -1.0, -2.0] => [0.0, 0.0, -2.0]
+        The third unit is 0 in the last row of the table, too, where a closing is too many: which
+        of the counters tell?
     0.5 => 0.0
         For a balanced sequence both counters agree and the third unit is 0: what is left of the sum
         then, and is it above 0?
@@ -96,42 +106,8 @@ def number(answer, *given) -> Any:
     return float(found) if single or type(found) in (int, float) else found
 
 
-def scores(draw):
-    yield Case("by hand: 5 of 6 pairs", torch.tensor([3.0, 1.0]), torch.tensor([2.0, 0.0, -1.0]))
-    yield Case("equal scores are half a pair", torch.tensor([1.0, 0.0]), torch.tensor([1.0, 1.0]))
-    for n, m in ((7, 7), (9, 4)):
-        good, broken = draw.integers(0, 6, n).double(), draw.integers(-2, 4, m).double()
-        yield Case("any scores", good, broken, given=f"{n} and {m} random whole numbers")
-
-
-@turn(
-    turns,
-    "Compare every good score with every broken one, good[:, None] with broken, and take the mean "
-    "over all pairs. This page, 'How deep does it go?'.",
-    cases=scores,
-    call=number,
-    slips="""
-    higher + 0.5 * equal => higher.float()
-        Equal scores count one half each.
-    higher + 0.5 * equal => higher.float() + 1.0 * equal
-        Equal scores count one half, not one.
-    good[:, None] > broken => good[:, None] < broken
-        That counts the pairs in which the broken one is higher.
-    return float((good[:, None] - broken).mean())
-        That is the mean difference. Here only counts which of the two is higher.
-    return float((good > broken.mean()).float().mean())
-        That compares with a mean, which is a threshold: compare all with all.
-    """,
-)
-def auc(good, broken):
-    """Of all pairs (one of good, one of broken), the share in which the good one is higher."""
-    higher = good[:, None] > broken
-    equal = good[:, None] == broken
-    return float((higher + 0.5 * equal).mean())
-
-
 def colours_and_depths(_):
-    yield Case("by hand", 3, 3)
+    yield Case("by hand", 4, 2)
     yield Case("it is right for other numbers", 5, 1)
     yield Case("it is right for other numbers", 2, 4)
     hint = (
@@ -155,9 +131,58 @@ def colours_and_depths(_):
     range(depth + 1) => range(1, depth + 1)
         The empty stack is one, too.
     colours**height => colours * height
+    return colours * depth + 1
         Every further element multiplies the number of stacks.
+    return (colours + 1) ** depth
+        A stack has no holes: where nothing lies, nothing lies above it.
+    colours**height => (2 * colours) ** height
+        Only openings lie on a stack, one for each colour.
+    return sum(depth**height for height in range(colours + 1))
+        Colours and depth have changed places.
     """,
 )
 def n_stacks(colours, depth):
     """The number of different stacks of at most this height, the empty one included."""
     return sum(colours**height for height in range(depth + 1))
+
+
+def states_to_read(draw):
+    """States in which a colour can be read off, more or less."""
+    for n in (60, 81):
+        colours = draw.integers(0, 5, n)
+        x = torch.cat([draw.normal(n, 6), torch.ones(n, 1).double()], 1)
+        x[:, :5] += F.one_hot(colours, 5)
+        given = f"{n} states of 6 numbers and a 1, and {n} colours"
+        yield Case("right or not, for each state of the second half", x, colours, given=given)
+
+
+def verdicts(answer, x, colours) -> Any:
+    """What comes back, in double precision where it is of floating-point numbers."""
+    found = answer(x, colours)
+    return found.double() if isinstance(found, Tensor) and found.is_floating_point() else found
+
+
+@turn(
+    turns,
+    "Fit x[:half] to one-hot vectors of colours[:half]. Then the largest of the five numbers of a "
+    "row of x[half:] @ weights says which colour is read. This page, 'What does the state hold?'.",
+    cases=states_to_read,
+    call=verdicts,
+    slips="""
+    (x[half:] @ weights).argmax(1) == colours[half:] => (x[:half] @ weights).argmax(1) \
+        == colours[:half]
+        That is how well it does on the half to which it was fitted. Test it on the other.
+    colours[:half] => colours ;; lstsq(x[:half] => lstsq(x
+        It was fitted to what it is tested on, too: fit to the first half alone.
+    F.one_hot(colours[:half], 5) => colours[:half, None]
+        A colour is a name and no amount: fit to its one-hot vector, five numbers.
+    colours[half:]).double() => colours[half:]).double().mean()
+        One number for each state, 0 or 1: the mean is taken later.
+    """,
+)
+def probe_hits(x, colours):
+    """Fit a linear map to five colours on one half; where it is right in the other (0 or 1)."""
+    half = len(x) // 2
+    targets = F.one_hot(colours[:half], 5).double()
+    weights = torch.linalg.lstsq(x[:half], targets, driver="gelsd").solution
+    return ((x[half:] @ weights).argmax(1) == colours[half:]).double()

@@ -1,6 +1,7 @@
-"""Your turn with vectors: two gradients, the window network, neighbours."""
+"""Your turn with vectors: a gradient, the factored table, the window network, neighbours."""
 
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 
 from helpers.course.checks.lab import Lab
@@ -56,33 +57,45 @@ def two_matrices(draw):
     yield Case(BY_HAND, E, U, torch.tensor([0]), torch.tensor([1]))
     for V, D in ((5, 2), (4, 4), (7, 3)):
         a, b = draw.integers(0, V, 9), draw.integers(0, V, 9)
-        yield Case("it is the gradient of any product", draw.normal(V, D), draw.normal(D, V), a, b)
+        yield Case("it is the mean loss of the pairs", draw.normal(V, D), draw.normal(D, V), a, b)
+
+
+def that_can_be_trained(factored_loss, E, U, a, b):
+    loss = factored_loss(E.clone().requires_grad_(), U.clone().requires_grad_(), a, b)
+    if isinstance(loss, Tensor) and loss.requires_grad:
+        return loss.detach()
+    without = isinstance(loss, Tensor | float)
+    return "a number without a way back to E and U" if without else loss
 
 
 @turn(
     turns,
-    "Both come from the gradient of Z = E U: for E multiply it with U from the right, for U with E "
-    "from the left, transposed so that the shapes are those of E and U. "
+    "Rows a of E, times U, are the scores (B, V) of all followers; their cross-entropy with what "
+    "came, b, is the loss, a tensor (no .item(), no .detach(): it is to be differentiated). "
     + see(4, "The factored table"),
     cases=two_matrices,
+    call=that_can_be_trained,
     slips="""
-    return dZ @ U.T, E.T @ dZ => return E.T @ dZ, dZ @ U.T
-        Hand back the gradient of E first, then that of U.
-    dZ @ U.T => dZ @ E
-        The gradient of E comes through the other matrix: its sum is over the columns of U.
-    E.T @ dZ => U @ dZ
-        The gradient of U comes through the other matrix: each number of E times the error.
-    E.T @ dZ => (dZ @ E).T
-        The shape is right, but row a of the gradient of Z belongs to the symbol that was read, and
-        so does row a of E: E.T comes first.
-    dZ @ U.T => dZ @ U.T * len(a)
-        That is the sum over the pairs; the gradient of Z is that of their mean already.
+    F.cross_entropy(scores, b) => F.cross_entropy(scores.softmax(1), b)
+        That is a softmax of a softmax: F.cross_entropy takes the scores themselves.
+    F.cross_entropy(scores, b) => F.nll_loss(scores.softmax(1), b)
+        The logarithm is missing: the loss is -log p of what came, and yours -p.
+    F.cross_entropy(scores, b) => F.nll_loss(scores.log_softmax(0), b)
+        The softmax runs over the symbols that may follow: along the rows, dim=1.
+    F.cross_entropy(scores, b) => F.cross_entropy(scores, b, reduction="sum")
+        That is the sum over the pairs; the loss is their mean.
+    F.cross_entropy(scores, b) => F.cross_entropy(scores, b, reduction="none")
+        One number comes out, the mean over the pairs.
+    F.cross_entropy(scores, b) => F.cross_entropy(scores, b) / 0.6931471805599453
+        That is in bits; asked are nats, as PyTorch gives them.
+    E[a] @ U => E[b] @ U
+        The word that was read, a, picks the row of E; b is what came.
     """,
 )
-def factored_gradients(E, U, a, b):
-    """Gradients, of E (V, D) and of U (D, V), of the mean loss of the pairs a (B,) -> b (B,)."""
-    dZ = gradient(E @ U, a, b)  # (V, V)
-    return dZ @ U.T, E.T @ dZ
+def factored_loss(E, U, a, b):
+    """Mean loss in nats of the pairs a (B,) -> b (B,) under the table of E (V, D) and U (D, V)."""
+    scores = E[a] @ U  # (B, V): of the whole table only the rows that are read
+    return F.cross_entropy(scores, b)
 
 
 def embedded_texts(draw):

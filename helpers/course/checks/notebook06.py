@@ -49,6 +49,10 @@ def picked(answer, longest):
     slips="""
     return sum(steps) == 0
         You look at the end of the path alone; where does it go on the way?
+    return steps[0] == 1 and sum(steps) == 0
+        The path may begin well and go below 0 later.
+    height += step => height -= step
+        1 opens and -1 closes: which of them raises the height?
     return height == 0 => return True
         Nothing may be left open at the end, either.
     height < 0 => height <= 0
@@ -72,35 +76,45 @@ def walk_is_balanced(steps):
 
 def colours_to_change(draw):
     x = parentheses.tokens("([{}<>])").tolist()
-    yield Case("an opening, the next colour", x, 1, 1)
-    yield Case("a closing, the next colour", x, 6, 1)
-    yield Case("after the last colour comes the first", [0, 9], 1, 1)
-    yield Case("after the last colour comes the first", [4, 5], 0, 1)
+    yield Case("an opening, one further on", x, 1, 1)
+    yield Case("a closing, one further on", x, 6, 1)
+    yield Case("behind the last of a half comes its first", [0, 9], 1, 1)
+    yield Case("behind the last of a half comes its first", [4, 5], 0, 1)
     for length in (6, 20):
         (x,) = sample_balanced(1, length, draw.generator).tolist()
-        yield Case("any symbol and any colour", x, draw.integer(0, length), draw.integer(2, 5))
+        yield Case(
+            "any symbol, any number of steps", x, draw.integer(0, length), draw.integer(2, 5)
+        )
 
 
 @turn(
     turns,
-    "Count the colours from the first symbol of this side, which is 0 for openings and 5 for "
-    f"closings; % 5 lets them begin anew. {see(6, 'But did it learn?')}",
+    "Count from the first symbol of this half, which is 0 for openings and 5 for closings; % 5 "
+    f"begins anew behind the last. {see(6, 'But did it learn?')}",
     cases=colours_to_change,
     slips="""
     first + (x[t] - first + k) % 5 => x[t] + k
-        After the last colour comes the first again: 4 becomes 0, and 9 becomes 5.
+        Behind the last of a half comes its first: 4 becomes 0, and 9 becomes 5.
+    first + (x[t] - first + k) % 5 => first + (x[t] - first + (k if x[t] <= 4 else -k)) % 5
+        You count colours, which closings have in the opposite order. Here count symbols: 5, 6, 7,
+        8, 9, and 5 again.
     first + (x[t] - first + k) % 5 => (x[t] + k) % 10
         An opening must stay an opening, and a closing a closing.
     first + (x[t] - first + k) % 5 => (x[t] + k) % 5
+    first + (x[t] - first + k) % 5 => (x[t] + k) % 4
         A closing must stay a closing: 5 to 9.
+    % 5 => % 4
+        Each half has five symbols.
+    return [(0 if s <= 4 else 5) + (s - (0 if s <= 4 else 5) + k) % 5 for s in x]
+        Only the symbol at position t changes.
     *x[t + 1 :] => *x[t:]
         One symbol is there twice: the list must stay as long as it was.
     first + (x[t] - first + k) % 5 => first + k
-        Go k colours further from the colour that stands there.
+        Go k further from the symbol that stands there.
     """,
 )
 def recolour(x, t, k):
-    """A list like x, in which the symbol at position t has the colour k further on."""
+    """A list like x; the symbol at position t is moved on by k within its half."""
     first = 0 if x[t] <= 4 else 5
     return [*x[:t], first + (x[t] - first + k) % 5, *x[t + 1 :]]
 
@@ -149,25 +163,37 @@ def my_rule(sequence):
     return walk_is_balanced([1 if symbol <= 4 else -1 for symbol in sequence])  # colours ignored
 
 
+BREAKS = "it breaks every balanced sequence"
+
+
 def sequences_to_break(draw):
     for length in (6, 8, 14, 20):
         rows = sample_balanced(20, length, draw.generator).tolist()
         given = f"20 balanced sequences of {length} symbols, such as {rows[0]}"
-        yield Case("it breaks every balanced sequence", rows, given=given)
+        yield Case(BREAKS, rows, given=given)
 
 
 def what_becomes(answer, rows):
-    """What is to be said of what comes back, for the first sequence that is not as it should be."""
-    for row in rows:
-        found = answer(row)
+    """What is to be said of what comes back; a balanced sequence is shown with what it comes from.
+
+    Raises:
+        Complaint: some are broken or changed, and one is balanced.
+    """
+    pairs = [(list(row), answer(row)) for row in rows]
+    for row, found in pairs:
         if not isinstance(found, list) or not all(type(symbol) is int for symbol in found):
-            return "no list of whole numbers"
+            return "no list of plain int"
         if not all(0 <= symbol <= 9 for symbol in found):
             return "symbols that do not exist"
         if len(found) != len(row):
             return "another length"
+    if all(found == row for row, found in pairs):
+        return "nothing has changed"
+    for row, found in pairs:
         if parentheses.is_balanced(found):
-            return "nothing has changed" if found == row else "a balanced sequence"
+            hint = "Other sequences are broken, this one is balanced as before: would another "
+            hint += "place do, or another change?"
+            raise Complaint(BREAKS, hint, given=str(row), got=str(found))
     return "lists of the same length, none balanced"
 
 
@@ -186,7 +212,7 @@ def what_becomes(answer, rows):
     return sequence[1:]
         A length that changes would tell the two classes apart by itself.
     return tuple([9 - sequence[0], *sequence[1:]])
-        Hand back a new list of symbols, each from 0 to 9.
+        Hand back a new list of symbols, each a plain int from 0 to 9.
     """,
 )
 def my_negative(sequence):

@@ -34,19 +34,28 @@ def steps(gates, states=1, rule="it is the formula"):
 
 @turn(
     turns,
-    "Three lines: the gate z (sigmoid), the candidate (ReLU), and z * h + (1 - z) * candidate. "
-    + see(7, "Elman's cell and the gated cell"),
+    "Three lines: the gate z (sigmoid), the candidate (ReLU), and z * h + (1 - z) * candidate; the "
+    'letters are "z" and "h". ' + see(7, "Elman's cell and the gated cell"),
     cases=steps("zh"),
     uses=["affine"],
     slips="""
     z * h + (1 - z) * candidate => (1 - z) * h + z * candidate
-        z and 1 - z have changed roles: in the lecture's equation z keeps the old state.
+        z and 1 - z have changed roles (a sigmoid with the wrong sign gives the same): in the
+        lecture's equation z keeps the old state.
     torch.relu( => torch.tanh(
     torch.relu( => torch.sigmoid(
     torch.relu( => (
         The candidate of this cell has a ReLU as its non-linearity.
     torch.sigmoid( => (
-        A gate lies between 0 and 1: the sigmoid is missing.
+    torch.sigmoid( => torch.relu(
+    torch.sigmoid(affine(p, "z", x, h)) => torch.softmax(affine(p, "z", x, h), dim=1)
+        A gate lies between 0 and 1, each by itself: that is what the sigmoid makes of a sum.
+    torch.relu( => ( ;; z * h + (1 - z) * candidate => torch.relu(z * h + (1 - z) * candidate)
+        The ReLU belongs to the candidate alone, before it is mixed with the old state.
+    affine(p, "h", x, h) => affine(p, "h", x, z * h)
+        The candidate reads the whole old state h: here the gate acts on the mixture only.
+    z * h + => h +
+        The old state must be weighted with z; else nothing is ever forgotten.
     (1 - z) * candidate => candidate
         The candidate must be weighted with 1 - z; else old and new do not mix, they add up.
     z * h + (1 - z) * candidate => candidate
@@ -78,6 +87,7 @@ def gated_cell(p, x, h):
     h @ p["W_hh"].T + p["b_hh"] => h @ p["W_hh"].T ;; r * from_h => r * from_h + p["b_hh"]
         The second bias, b_hh, stands in the bracket that r multiplies.
     from_x + r * from_h => r * (from_x + from_h)
+    from_x + r * from_h => r * affine(p, "h", x, h)
         r acts on what comes from the old state only, not on what comes from x.
     r * from_h => from_h
         The reset gate r does not act yet.
@@ -85,6 +95,18 @@ def gated_cell(p, x, h):
         z and 1 - z have changed roles: z keeps the old state.
     p["W_hh"].T => p["W_hh"]
         W_hh has to be transposed, too: h @ W_hh.T. Nothing complains, because it is square.
+    torch.tanh( => torch.relu(
+    torch.tanh( => (
+        The candidate has a tanh as its non-linearity.
+    z = torch. => r = torch. ;; r = torch.sigmoid(affine(p, "r" => z = torch.sigmoid(affine(p, "r"
+        r and z have changed roles: r resets inside the candidate, z mixes old and new.
+    x @ p["W_xh"].T + p["b_h"] => x @ p["W_xh"].T
+        The bias b_h of the part that comes from x is missing.
+    torch.tanh(from_x + r * from_h) => r * torch.tanh(from_x + from_h)
+    torch.tanh(from_x + r * from_h) => torch.tanh(from_x) + r * torch.tanh(from_h)
+        There is one tanh, around the whole sum, with r inside of it.
+    from_x = x @ p["W_xh"].T + p["b_h"] => from_x = affine(p, "h", x, h)
+        Here what comes from h is counted twice: the sum by affine has it already.
     """,
 )
 def gru_cell(p, x, h):
@@ -99,8 +121,8 @@ def gru_cell(p, x, h):
 
 @turn(
     turns,
-    "Three gates with a sigmoid, a candidate with a tanh; then C = f * C + i * candidate, and "
-    f"h = o * tanh(C) with the new C. {see(7, 'The LSTM, gate by gate')}",
+    'Three gates with a sigmoid, "f", "i" and "o", and a candidate with a tanh, a large "C"; then '
+    f"C = f * C + i * candidate, and h = o * tanh(C). {see(7, 'The LSTM, gate by gate')}",
     cases=steps("fioC", states=2),
     uses=["affine"],
     slips="""
@@ -108,6 +130,7 @@ def gru_cell(p, x, h):
         The order is h first, then C, as in the docstring.
     f * C + i * candidate => i * C + f * candidate
     f = torch. => o = torch. ;; o = torch.sigmoid(affine(p, "o" => f = torch.sigmoid(affine(p, "o"
+    i * candidate => o * candidate ;; o * torch. => i * torch.
         Two gates have changed roles: f keeps, i lets in, o shows.
     f * C + => C +
     i * candidate => candidate
@@ -119,12 +142,21 @@ def gru_cell(p, x, h):
     torch.tanh(C) => C
     torch.tanh(C) => torch.sigmoid(C)
     candidate = torch.tanh( => candidate = torch.sigmoid(
+    candidate = torch.tanh( => candidate = torch.relu(
     candidate = torch.tanh( => candidate = (
         There are two tanh: the candidate may be negative, and what is shown is tanh of C.
     C = f * => new = f * ;; torch.tanh(C), C => torch.tanh(C), new
         h is made of the new C, not of the one before the step.
     f = torch.sigmoid(affine(p, "f", x, h)) => f, h = torch.sigmoid(affine(p, "f", x, C)), C
         The gates read the old hidden state h, not the cell state C.
+    f * C + => (1 - f) * C +
+        f keeps the old C: it is multiplied by f itself, not by 1 - f.
+    o * torch.tanh(C), C => o * torch.tanh(C), torch.tanh(C)
+        What is handed on is C itself: its tanh is for h alone.
+    o * torch.tanh(C) => torch.tanh(o * C)
+        o multiplies the tanh of C, outside of it.
+    o = torch.sigmoid( => o = torch.tanh(
+        All three gates have a sigmoid: a gate lies between 0 and 1.
     o * torch.tanh(C), C => o * torch.tanh(C)
         Two tensors come back, h and C: the next step needs both.
     """,
@@ -159,14 +191,14 @@ def what_it_counts(answer, text):
     for pair in pairs:
         two = isinstance(pair, tuple | list) and len(pair) == 2
         if not two or not all(isinstance(v, int | float) and math.isfinite(v) for v in pair):
-            words = "Give two numbers for each, without tensors: the first when an a is read, the "
-            words += "second when a b is read."
+            words = 'Return a dictionary: {"f": (on an a, on a b), "i": ..., "C": ..., "o": ...}, '
+            words += "with two numbers for each and without tensors."
             raise Complaint("two numbers for each of f, i, C and o", words, got=str(got))
     f, i, new, o = (torch.tensor(pair, dtype=torch.double) for pair in pairs)
     C, read = 0.0, ["ab".index(letter) for letter in text]
     for k in read:
         C = float(f[k].sigmoid() * C + i[k].sigmoid() * new[k].tanh())
-    return {"C": C, "o is open": all(float(o[k]) > 0 for k in read)}
+    return {"C": C, "o is open": all(float(o[k].sigmoid()) > 0.9 for k in read)}
 
 
 @turn(
@@ -177,7 +209,8 @@ def what_it_counts(answer, text):
     tolerance=5e-3,
     slips="""
     "o": (20, 20) => "o": (-20, -20)
-        With an output gate near 0 the network remembers, but nobody can see it: o must be open.
+        The network remembers, but nobody can see it: the output gate must be near 1 on both
+        letters.
     "f": (20, 20) => "f": (0, 0)
         A forget gate of one half keeps hardly anything: give f a large number, for both letters.
     "C": (20, -20) => "C": (20, 20)
@@ -217,17 +250,23 @@ def pairs_of_networks(draw):
 
 @turn(
     turns,
-    "The second network gets the sequence turned round, and what it says is turned back; then both "
+    "The second network gets x turned round, and what it says is turned back; then both "
     f"stand side by side, the first one first. {see(7, 'Both directions')}",
     cases=pairs_of_networks,
     slips="""
     backward(x.flip(1)).flip(1) => backward(x.flip(1))
         What the second network says must be turned back, so that both belong to one position.
+    backward(x.flip(1)).flip(1) => backward(x).flip(1)
+        The input of the second network must be turned round as well, not only what it says.
     backward(x.flip(1)).flip(1) => backward(x)
     backward(x.flip(1)).flip(1) => backward(x.flip(0)).flip(0)
         The second network reads from the beginning, too: turn time round, which is dimension 1.
     dim=2 => dim=1
-        The states are joined one after the other in time; they shall stand side by side, dim=2.
+    dim=2 => dim=0
+        The states are joined one after the other; they shall stand side by side, dim=2.
+    torch.cat([from_left, from_right], dim=2) => from_left + from_right
+    torch.cat => torch.stack
+        Nothing is added, and no dimension is new: both stand side by side in dimension 2.
     [from_left, from_right] => [from_right, from_left]
         The order is the other one: first what was read from the left.
     """,

@@ -1,4 +1,4 @@
-"""Your turn with positions: digits, shifts, diagonals, a wave, a bias, a window."""
+"""Your turn with positions: the sinusoid's table, RoPE's rotation, ALiBi's bias, a window."""
 
 import math
 
@@ -9,193 +9,95 @@ from helpers.course.checks.pointers import see
 from helpers.course.checks.turn import Case, turn
 
 turns = Lab("notebook10")
-
-
-def tables(draw):
-    corners = [[0.0, 0.0], [9.0, 0.0], [0.0, 2.0], [7.0, 8.0], [0.0, 0.0]]
-    for rule, P in (
-        ("by hand: 9 and 1", [[0.0, -7.0], [3.0, -3.0], [9.0, 5.0], [9.0, 6.0]]),
-        ("negative entries count", [[1.0, -8.0], [4.0, -4.0], [2.0, 0.5]]),
-        ("two equal rows are at distance 0", corners),
-    ):
-        yield Case(rule, torch.tensor(P).double())
-    for _ in range(3):
-        yield Case("any table", draw.normal(draw.integer(5, 12), draw.integer(1, 5)))
-
-
-@turn(
-    turns,
-    "Two plain numbers: the largest of P.abs(), and the smallest distance of two different rows. "
-    + see(10, "Candidates, and why they fail"),
-    cases=tables,
-    slips="""
-    distances.fill_diagonal_(math.inf) => pass
-        A row is at distance 0 from itself: leave the diagonal out before you take the minimum.
-    P.abs().max() => P.max()
-        A large negative entry is large, too: take the absolute value.
-    P.abs().max() => P.norm(dim=1).max()
-        That is the length of the longest row; the largest single entry is asked for.
-    distances.min() => torch.cdist(P, P).max()
-        These are the two rows that are farthest apart; the nearest two are asked for.
-    distances.min() => (P[1:] - P[:-1]).norm(dim=1).min()
-        Neighbours only: any two positions may be near each other. Take all pairs.
-    distances.min() => distances[distances > 0].min()
-        Two equal rows are at distance 0, and that is the case we look for: leave out the diagonal,
-        not the zeros.
-    distances.min().item() => distances.min().item() ** 2
-        That is the squared distance: take the root, as torch.cdist does.
-    return judge(P)[::-1]
-        The largest value comes first, then the distance.
-    """,
-)
-def judge(P):
-    """P (T, D) -> its largest absolute value, and the distance of its two nearest rows."""
-    distances = torch.cdist(P, P)
-    distances.fill_diagonal_(math.inf)  # a row is no neighbour of itself
-    return P.abs().max().item(), distances.min().item()
+ROPE = see(10, "RoPE: turn the queries and the keys")
 
 
 def sizes(draw):
-    yield Case("by hand: 6 is the row (0, 1, 1)", 8, 3)
-    yield Case("a digit that is never needed stays 0", 5, 4)
+    yield Case("by hand: position 2 has the angles 2 and 0.02", 3, 4)
+    yield Case("one hand turns by one radian for each position", 7, 2)
     for _ in range(3):
-        yield Case("any size", draw.integer(9, 40), draw.integer(4, 7))
+        yield Case("any size", draw.integer(5, 60), 2 * draw.integer(3, 20))
 
 
 @turn(
     turns,
-    "Divide the position by 2 to the power j, without a remainder; the digit says whether the "
-    "result is odd. " + see(10, "Candidates, and why they fail"),
+    "First omega, one number for each of the D/2 hands; then all angles, omega times t, a row for "
+    "each position; their sines go to the columns 0, 2, 4, ..., their cosines to 1, 3, 5, ... "
+    + see(10, "The sinusoid: a clock with many hands"),
     cases=sizes,
+    tolerance=1e-4,
     slips="""
-    torch.arange(bits) => torch.arange(bits).flip(0)
-        The order of the columns is turned round: the lowest digit stands in column 0.
+    10000.0 ** (-torch.arange(0, D, 2) / D) => 10000.0 ** (-torch.arange(D // 2) / D)
+        The exponent is -2i/D: hand i of the D/2 hands gets 2i, that is 0, 2, 4, ...
+    10000.0 ** (-torch.arange(0, D, 2) / D) => 10000.0 ** (torch.arange(0, D, 2) / D)
+        The hands get faster here: the exponent is negative.
+    10000.0 ** (-torch.arange(0, D, 2) / D) => 10000.0 ** (-2 * torch.arange(0, D, 2) / D)
+        Twice too much: torch.arange(0, D, 2) is 2i already.
     torch.arange(T)[ => torch.arange(1, T + 1)[
-        Positions count from 0: the first row is all zeros.
-    .float() => .float().T
-        A row is a position, a column a digit.
-    % 2 =>
-        That is the number without its last digits; a digit is 0 or 1: is it odd?
-    t // 2**j % 2 => t % 2**j
-        A remainder keeps the lower digits; divide first, then take the remainder of 2.
-    t // 2**j % 2 => t & 2**j
-        Right digits, but each still has its weight 1, 2, 4, ...: entries are 0 or 1.
-    % 2 => % 2 == 0
-        Zeros and ones are exchanged.
-    .float() =>
-    .float() => .bool()
-        Floats are asked for, 0.0 and 1.0: positions are added up.
+        Positions count from 0: at position 0 all hands stand at twelve, so its sines are 0.
+    = angles.sin(), angles.cos() => = angles.cos(), angles.sin()
+        Sine and cosine are exchanged: here the sine comes first.
+    P[:, 0::2], P[:, 1::2] = => P[:, : D // 2], P[:, D // 2 :] =
+        The sine and the cosine of a hand stand side by side: columns 0 and 1 belong to hand 0.
+    return P => return P.T
+        A row is a position, a column a number of its vector.
+    = angles.sin(), angles.cos() => = angles.sin(), angles.sin()
+        The second number of a hand is the cosine of its angle.
     """,
 )
-def binary(T, bits):
-    """The binary digits of 0 .. T-1 as a table (T, bits) of float32, the lowest first."""
-    t, j = torch.arange(T)[:, None], torch.arange(bits)
-    return (t // 2**j % 2).float()
+def sinusoid(T, D):
+    """The sinusoid of the positions 0 .. T-1, a row for each: (T, D), D even."""
+    omega = 10000.0 ** (-torch.arange(0, D, 2) / D)  # (D/2,), one for each hand
+    angles = torch.arange(T)[:, None] * omega  # (T, D/2)
+    P = torch.zeros(T, D)
+    P[:, 0::2], P[:, 1::2] = angles.sin(), angles.cos()
+    return P
 
 
-def angles(draw):
-    yield Case("by 0, nothing moves", 0.0)
-    yield Case("a quarter turn", math.pi / 2)
-    for _ in range(3):
-        yield Case("any angle", draw.normal(1).item())
+def points(draw):
+    same = torch.tensor([[1.0, 0.0]] * 4)
+    yield Case("by hand: (1, 0) at the positions 0 to 3, turned by 30 degrees each", same,
+               math.pi / 6)  # fmt: skip
+    yield Case("any points", draw.normal(5, 2), 0.7)
+    yield Case("axes in front: texts and heads", draw.normal(2, 3, 6, 2), 0.3)
+    for _ in range(2):
+        yield Case("any points", draw.normal(draw.integer(3, 9), 2), abs(draw.normal(1).item()))
 
 
 @turn(
     turns,
-    "The first row makes sin(a+b) of sin a and cos a, the second makes cos(a+b): read the four "
-    "factors off the addition theorems. " + see(10, "A shift is a rotation"),
-    cases=angles,
+    "One angle for each position, theta times t; then the two numbers of the formula, from the old "
+    f"a and the old b, side by side again. {ROPE}",
+    cases=points,
     slips="""
-    [[c, s], [-s, c]] => [[c, -s], [s, c]]
-        This turns back, by -b. The sine comes first here; the minus stands where the new cosine is
-        made.
-    -s => s
-        A minus sign is missing: cos(a+b) = cos b cos a - sin b sin a.
-    [[c, s], [-s, c]] => [[s, c], [c, -s]]
-    [[c, s], [-s, c]] => [[s, c], [c, s]]
-        With b = 0 nothing moves: the matrix must then be 1 on the diagonal.
-    return shift_pair(math.radians(b))
-        The angle b is in radians already: math.cos takes radians.
-    , dtype=torch.float64 =>
-        float64 is asked for: dtype=torch.float64.
+    a * angle.cos() - b * angle.sin() => a * angle.cos() + b * angle.sin() ;; \
+    a * angle.sin() + b * angle.cos() => b * angle.cos() - a * angle.sin()
+        This turns the other way: (1, 0) goes towards (0, 1).
+    a * angle.cos() - b * angle.sin() => a * angle.cos() + b * angle.sin()
+        A rotation has one minus sign, in the first number; else lengths change.
+    theta * torch.arange(x.shape[-2]) => theta * torch.arange(1, x.shape[-2] + 1)
+        Positions count from 0: the first row stays as it is.
+    theta * torch.arange(x.shape[-2]) => theta * torch.ones(x.shape[-2])
+        All positions turn by the same angle here: it grows with the position.
+    theta * torch.arange(x.shape[-2]) => torch.arange(x.shape[-2]) / theta
+        The angle is theta times the position.
+    theta * torch.arange(x.shape[-2]) => theta * math.pi / 180 * torch.arange(x.shape[-2])
+        theta is in radians already: cos and sin take radians.
+    a * angle.sin() + b * angle.cos() => first * angle.sin() + b * angle.cos()
+        Both numbers are made of the old a, as it was before the turn.
+    [first, second] => [second, first]
+        The two numbers are exchanged.
+    dim=-1 => dim=-2
+        The two numbers of a pair belong side by side, in the last axis.
     """,
 )
-def shift_pair(b):
-    """The matrix (2, 2), float64, that makes (sin(a+b), cos(a+b)) of (sin a, cos a)."""
-    c, s = math.cos(b), math.sin(b)
-    return torch.tensor([[c, s], [-s, c]], dtype=torch.float64)
-
-
-def square_matrices(draw):
-    hand = torch.tensor([[1.0, 9.0, 8.0], [2.0, 3.0, 7.0], [6.0, 4.0, 5.0]]).double()
-    yield Case("by hand: 3, 3, 6", hand)
-    for T in (draw.integer(4, 9) for _ in range(3)):
-        yield Case("any square matrix", draw.normal(T, T))
-
-
-@turn(
-    turns,
-    "A.diagonal(-delta) holds all A[i, j] with i - j = delta; their mean, for delta = 0 to T - 1. "
-    + see(10, "What a dot product of two positions tells"),
-    cases=square_matrices,
-    slips="""
-    -delta => delta
-        On that side of the diagonal keys lie in the future: i - j = delta, so j = i - delta.
-    .mean() => .sum()
-        That is the sum of each diagonal; far distances have fewer pairs, so take the mean.
-    .mean() => .sum() / len(A)
-        A diagonal has T - delta entries, not T: divide by their number.
-    range(len(A)) => range(1, len(A))
-        The distance 0, a position and itself, comes first.
-    return A[-1].flip(0)
-    .mean() => [0]
-        That is the last row alone, or the first column alone; take the mean over all pairs.
-    return A.mean(0)
-    return A.mean(1)
-        That is the mean of each column or row, a key's or a query's position, not a distance.
-    """,
-)
-def by_distance(A):
-    """A (T, T), rows look back at columns -> (T,), of A's dtype: means where i - j = delta."""
-    return torch.stack([A.diagonal(-delta).mean() for delta in range(len(A))])
-
-
-def pairs(draw):
-    q, k = torch.tensor([1.0, 0.3]).double(), torch.tensor([0.8, -0.6]).double()
-    yield Case("at distance 0, a dot product", q, k, 0.5, 0)
-    yield Case("the example, distance 2", q, k, 0.5, 2)
-    for _ in range(4):
-        theta, distance = 0.1 + abs(draw.normal(1).item()), draw.integer(1, 30)
-        yield Case("any pair, any distance", draw.normal(2), draw.normal(2), theta, distance)
-
-
-@turn(
-    turns,
-    "a is the plain dot product of q and k. For b, turn k by -90 degrees, (k1, k2) becomes "
-    "(k2, -k1), and take its dot product with q. " + see(10, "RoPE: turn the queries and the keys"),
-    cases=pairs,
-    slips="""
-    q[0] * k[1] - q[1] * k[0] => q[1] * k[0] - q[0] * k[1]
-        b has the other sign: this is the score of a key that stands behind the query.
-    + b * math.sin(theta * distance) =>
-        b is missing: unless q and k point the same way, the crest is not at distance 0.
-    return score_by_distance(q, k, theta, 1)
-        The angle grows with the distance: theta times distance.
-    k[1] - q[1] => k[1] + q[1]
-        b is a difference: in q1 k2 - q2 k1 one of the products has a minus.
-    return a * math.cos => a, b = b, a; return a * math.cos
-        a and b have changed places: at distance 0 the score is the plain dot product.
-    k[0] + q[1] => k[0] - q[1]
-        At distance 0 the score is the plain dot product, q1 k1 + q2 k2.
-    return score_by_distance(q, k, math.radians(theta), distance)
-        theta is in radians already: math.cos takes radians.
-    """,
-)
-def score_by_distance(q, k, theta, distance):
-    """The score (a tensor) of a query q (2,) and a key k (2,) `distance` positions before it."""
-    a = q[0] * k[0] + q[1] * k[1]
-    b = q[0] * k[1] - q[1] * k[0]
-    return a * math.cos(theta * distance) + b * math.sin(theta * distance)
+def rotate_pair(x, theta):
+    """x (..., T, 2), points at the positions 0 .. T-1: each turned by theta times its position."""
+    angle = theta * torch.arange(x.shape[-2])  # (T,)
+    a, b = x[..., 0], x[..., 1]
+    first = a * angle.cos() - b * angle.sin()
+    second = a * angle.sin() + b * angle.cos()
+    return torch.stack([first, second], dim=-1)
 
 
 def slopes(draw):
@@ -206,7 +108,7 @@ def slopes(draw):
 
 @turn(
     turns,
-    "-slope * (i - j), with the query's i down the rows, and -inf where j > i. "
+    "-slope * (t - s), with the query's t down the rows, and -inf where s > t. "
     + see(10, "ALiBi: a score that falls with the distance"),
     cases=slopes,
     slips="""
@@ -222,24 +124,24 @@ def slopes(draw):
         Nearly: a very low number hides a key, too, but -inf makes its weight exactly 0.
     -slope * distance => slope * t.expand(T, T)
         A bias that grows with the key's position has the same softmax, but here the distance is
-        asked for: -slope * (i - j), which is 0 on the diagonal.
+        asked for: -slope * (t - s), which is 0 on the diagonal.
     t[:, None] - t => t - t[:, None]
-        A row is a query, a column a key: i - j.
+        A row is a query, a column a key: t - s.
     return alibi_bias(1.0, T)
         Each head has a slope of its own, the first argument; here it is 1.
     distance < 0 => distance <= 0
-        A position sees itself, at distance 0: only j > i is the future.
+        A position sees itself, at distance 0: only s > t is the future.
     distance < 0 => distance >= 0
-        The wrong side is hidden: the future are the keys with j > i.
+        The wrong side is hidden: the future are the keys with s > t.
     -slope * distance => -slope * t[:, None].expand(T, T)
     -slope * distance => -slope * t.expand(T, T)
-        That is the query's position, or the key's position; the distance i - j is asked for.
+        That is the query's position, or the key's position; the distance t - s is asked for.
     """,
 )
 def alibi_bias(slope, T):
     """What is added to the scores of T queries (rows) and T keys (columns): (T, T)."""
     t = torch.arange(T)
-    distance = t[:, None] - t  # i - j
+    distance = t[:, None] - t  # t - s
     return (-slope * distance).masked_fill(distance < 0, -math.inf)
 
 
@@ -251,7 +153,7 @@ def widths(draw):
 
 @turn(
     turns,
-    "The distance i - j of the query's row i and the key's column j is at least 0 and less than "
+    "The distance t - s of the query's row t and the key's column s is at least 0 and less than "
     "width. " + see(10, "Longer than in training"),
     cases=widths,
     slips="""
@@ -261,11 +163,11 @@ def widths(draw):
         One key too few: with the query's own position there are width of them.
     (distance >= 0) & =>
     (distance >= 0) & (distance < width) => distance.abs() < width
-        This looks into the future as well: i - j must not be negative.
+        This looks into the future as well: t - s must not be negative.
     return ~window_mask(T, width)
         True means that the key is seen, not hidden.
     t[:, None] - t => t - t[:, None]
-        A row is a query, a column a key: i - j.
+        A row is a query, a column a key: t - s.
     & (distance < width) =>
         That is the causal mask: keys further back than the window are still seen.
     (distance < width) => (t[:, None] // width == t // width)

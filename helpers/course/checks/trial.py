@@ -176,6 +176,7 @@ class Trial:
         slips: Slips = (),
         given: Any = "",
         tolerance: float = 1e-6,
+        none_counts: bool = False,
     ) -> None:
         """Numbers, tensors, sequences and dictionaries are alike, numbers within a tolerance.
 
@@ -187,13 +188,16 @@ class Trial:
             slips: (value, hint) of known slips; looked at only where the answer is wrong, so that
                 a generator may make them.
             tolerance: absolute and relative.
+            none_counts: whether None is an answer like others, and right for some arguments.
         """
         difference = differs(got, expected, tolerance)
         if difference is None:
             self.holds(True, rule, hint)
             return
         place, shown, wanted, kind = difference
-        if got is None:
+        if got is None and none_counts:
+            kind, hint = "", known_slip(got, slips, tolerance) or hint
+        elif got is None:
             hint = NOTHING
         elif slips and isinstance(expected, Tensor) and not isinstance(got, Tensor):
             hint = TENSOR
@@ -212,6 +216,7 @@ class Trial:
         slips: Iterable[tuple[Callable[..., Any], str]] = (),
         given: str = "",
         tolerance: float = 1e-6,
+        none_counts: bool = False,
         call: Callable[..., Any] = plainly,
     ) -> None:
         """For these arguments the answer gives what a reference gives.
@@ -224,6 +229,7 @@ class Trial:
                 and passed over where it raises for these arguments.
             given: the input in words; left out, the arguments are described.
             tolerance: absolute and relative.
+            none_counts: see ``equals``.
             call: (answer or reference, *arguments) -> what is compared.
         """
         given = given or describe_call(arguments, {})
@@ -235,9 +241,11 @@ class Trial:
                 with suppress(Exception):  # such as a division by a sum of no counts
                     yield call(slip, *arguments), words
 
-        if (difference := differs(got, expected, tolerance)) and difference[3] == "type":
+        difference = differs(got, expected, tolerance)
+        if difference and difference[3] == "type" and not (got is None and none_counts):
             hint = TYPE
-        self.equals(got, expected, rule, hint, slips=wrong(), given=given, tolerance=tolerance)
+        self.equals(got, expected, rule, hint, slips=wrong(), given=given, tolerance=tolerance,
+                    none_counts=none_counts)  # fmt: skip
 
     def named(self, got: Any, names: Collection[str]) -> None:
         """What comes back is a dictionary with these names, as in the tasks on paper."""

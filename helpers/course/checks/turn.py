@@ -52,7 +52,8 @@ class Case:
 
 def turn(
     lab: Lab, hint: str, *, cases: Callable[[Trial], Iterable[Case]], slips: str = "",
-    call: Callable[..., Any] = plainly, tolerance: float = 1e-6, **options: Any,
+    call: Callable[..., Any] = plainly, tolerance: float = 1e-6, none_counts: bool = False,
+    **options: Any,
 ) -> Callable[[Callable[..., Any]], Task]:  # fmt: skip
     """Make a task of the model solution below it; its name is that of the function.
 
@@ -64,6 +65,7 @@ def turn(
         slips: see above; of two that give the same, the first one counts.
         call: (answer, *arguments of a case) -> what is compared, where that is not just the call.
         tolerance: absolute and relative.
+        none_counts: whether None is right for some arguments, so that it is judged as an answer.
         options: see ``Lab.task``.
     """
 
@@ -76,6 +78,7 @@ def turn(
                 trial.agrees(
                     reference, *case.arguments, rule=case.rule, hint=case.hint or hint,
                     slips=wrong, given=case.given, tolerance=tolerance, call=call,
+                    none_counts=none_counts,
                 )  # fmt: skip
 
         check.__name__ = reference.__name__

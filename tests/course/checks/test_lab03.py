@@ -14,7 +14,6 @@ from helpers.data import parentheses
 from helpers.data.parentheses import sample_balanced
 from helpers.data.parentheses_sets import honest_set
 from helpers.inference.classification import error
-from helpers.learning.training import Training
 from helpers.models.recurrent_cells import ReLUElmanCell
 from helpers.models.recurrent_models import RecurrentClassifier
 from helpers.models.shortcuts import SHORTCUTS, pairs_within
@@ -26,33 +25,6 @@ REFERENCE = {name: task.fallback for name, task in lab03.lab.tasks.items()}
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_each_reference_passes_its_check(name, seed):
     lab03.lab.tasks[name].check(Trial(REFERENCE[name], seed))
-
-
-@pytest.fixture
-def _variant_0_afterwards():
-    yield
-    lab03.use_variant(0)
-
-
-@pytest.mark.usefixtures("_variant_0_afterwards")
-def test_the_numbers_on_paper_are_those_of_torch_in_every_variant():
-    seen = set()
-    for variant in range(100):
-        lab03.use_variant(variant)
-        n, numbers = lab03.numbers(), REFERENCE["by_hand"]()
-        rnn = nn.RNN(1, 1, nonlinearity="relu", batch_first=True)
-        values = {"weight_ih_l0": n["w_x"], "weight_hh_l0": n["w_h"], "bias_ih_l0": n["b"]}
-        for name, p in rnn.named_parameters():
-            p.data.fill_(values.get(name, 0.0))
-        h = rnn(torch.tensor(n["x"])[None, :, None])[0].flatten()
-        logit = n["w_y"] * h[-1] + n["b_y"]
-        expected = [*h.tolist(), logit.item(), logit.sigmoid().item()]
-        assert list(numbers.values()) == pytest.approx(expected, abs=1e-5)
-        # What the task is about: ReLU cuts, the state is used, and a logit may be negative.
-        assert numbers["h_1"] == 0 < numbers["h_2"]
-        assert numbers["logit"] < 0
-        seen.add(str(n))
-    assert len(seen) > 95
 
 
 def language(length):
@@ -153,23 +125,6 @@ def test_last_states_are_those_of_a_packed_sequence_and_of_the_helper():
     torch.testing.assert_close(cell(x[:, 0], got), helper(x[:, 0], got)[0])
 
 
-def test_the_gradient_of_an_input_is_the_slope_of_the_loss():
-    def loss(x):
-        h = torch.zeros((), dtype=torch.float64)
-        for x_t in x[:3]:
-            h = torch.tanh(0.7 * x_t - 0.9 * h + 0.2)
-        return 0.5 * float(h - 0.4) ** 2
-
-    x, step = [0.5, -1.0, 2.0, 0.3], 1e-6
-    got = REFERENCE["input_gradients"](0.7, -0.9, 0.2, x, 3, 0.4)
-    assert got[3] == 0
-    for place, value in enumerate(got):
-        more, less = list(x), list(x)
-        more[place] += step
-        less[place] -= step
-        assert value == pytest.approx((loss(more) - loss(less)) / (2 * step), abs=1e-8)
-
-
 def test_a_board_has_no_place_for_what_was_not_learned(capsys):
     tokens = torch.tensor([[0, 9, 1, 8], [0, 8, 1, 9]]).repeat(50, 1)
     labels = torch.tensor([1, 0]).repeat(50)
@@ -185,6 +140,18 @@ def test_a_board_has_no_place_for_what_was_not_learned(capsys):
     ):
         lab03.leaderboard(make, tokens, labels)
         assert says in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("length", [8, 18])
+def test_the_smallest_window_is_the_first_that_finds_something(length):
+    chance, generator = random.Random(0), torch.Generator().manual_seed(0)
+    drawn = sample_balanced(200, length, generator).tolist()
+    drawn += [changed for s in drawn if (changed := REFERENCE["unbalance"](s, chance.random))]
+    drawn += [[chance.randrange(10) for _ in range(length)] for _ in range(200)]
+    found = torch.stack([~pairs_within(torch.tensor(drawn), w) for w in range(length + 1)], 1)
+    for sequence, by_width in zip(drawn, found.tolist(), strict=True):
+        expected = by_width.index(True) if True in by_width else None
+        assert REFERENCE["smallest_window"](sequence) == expected
 
 
 def test_an_exchange_hides_from_a_window_the_more_rarely_the_wider_it_is():
@@ -207,27 +174,30 @@ def test_four_symbols_less_than_all_find_every_exchange(length):
 
 
 def test_the_ends_tell_nothing_here_and_much_where_the_last_symbol_takes_part():
-    def with_the_last(sequence, uniform):
-        """The exchange as notebook 06 has it."""
-        inner = [p for p in range(1, len(sequence)) if min(sequence[p - 1 : p + 2]) > 4]
-        pairs = [(p, q) for p in inner for q in inner if p < q and sequence[p] != sequence[q]]
-        if not pairs:
-            return None
-        p, q = pairs[int(uniform() * len(pairs))]
-        changed = list(sequence)
-        changed[p], changed[q] = changed[q], changed[p]
-        return changed
+    def slipped(sequence, uniform):
+        """The exchange of notebook 06: a stack that closes once what was opened last but one."""
+        after_closings = [t for t in range(1, len(sequence)) if min(sequence[t - 1 : t + 1]) > 4]
+        slip = after_closings[int(uniform() * len(after_closings))] if after_closings else 0
+        stack, changed = [], []
+        for t, symbol in enumerate(sequence):
+            if symbol <= 4:
+                stack.append(symbol)
+                changed.append(symbol)
+            else:
+                below = t == slip and len(stack) > 1
+                changed.append(9 - stack.pop(-2 if below else -1))
+        return changed if changed != sequence else None
 
     chance, generator = random.Random(0), torch.Generator().manual_seed(0)
     drawn = [s for n in range(12, 19, 2) for s in sample_balanced(1500, n, generator).tolist()]
     right = []
-    for negative in (REFERENCE["unbalance"], with_the_last):
+    for negative in (REFERENCE["unbalance"], slipped):
         pairs = [(s, changed) for s in drawn if (changed := negative(s, chance.random))]
         train, test = ([pair for good, bad in part for pair in ((good, True), (bad, False))]
                        for part in (pairs[::2], pairs[1::2]))  # fmt: skip
         right.append(REFERENCE["shortcut_accuracy"](lambda s: (s[0], s[-1]), train, test))
     assert right[0] == pytest.approx(0.5, abs=0.03)
-    assert 0.62 < right[1] < 0.7
+    assert 0.57 < right[1] < 0.65
 
 
 class OneLogit(nn.Module):
@@ -242,25 +212,11 @@ class OneLogit(nn.Module):
         return logits[:, 1] - logits[:, 0]
 
 
-def test_training_and_errors_are_those_of_the_course():
+def test_errors_by_length_are_those_of_the_course():
     labelled = honest_set(600, [6, 8], torch.Generator().manual_seed(0))
-    rows = torch.arange(600).split(100)
-    batches = [(labelled.tokens[part], labelled.labels[part]) for part in rows]
-    losses, models = [], []
-    for ours in (True, False):
-        torch.manual_seed(0)
-        model = OneLogit()
-        optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
-        if ours:
-            losses.append(REFERENCE["fit"](model, optimizer, batches, 0.1))
-        else:  # cross-entropy of two logits is that of their difference
-            settings = {"final_rate": 1.0, "clip": 0.1, "optimizers": [optimizer]}
-            loss = nn.functional.cross_entropy
-            records = Training(model.model, batches, len(batches), loss=loss, **settings)
-            losses.append([record.loss for record in records])
-        models.append(model)
-    assert losses[0] == pytest.approx(losses[1], abs=1e-5)
-    by_length = REFERENCE["error_by_length"](models[0], labelled.tokens, labelled.labels)
+    torch.manual_seed(0)
+    model = OneLogit()
+    by_length = REFERENCE["error_by_length"](model, labelled.tokens, labelled.labels)
     for n, value in by_length.items():
         part = labelled.take(labelled.lengths == n)
-        assert value == pytest.approx(error(models[1].model, part), abs=0.02)
+        assert value == pytest.approx(error(model.model, part), abs=1e-6)

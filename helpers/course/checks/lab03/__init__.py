@@ -2,11 +2,9 @@
 
 # The tasks are registered in this order.
 from helpers.course.checks.lab03.common import lab
-from helpers.course.checks.lab03.paper import by_hand, numbers
 from helpers.course.checks.lab03.language import draw_balanced, first_error
-from helpers.course.checks.lab03.negatives import shortcut_accuracy, unbalance
-from helpers.course.checks.lab03.network import ElmanCell, input_gradients, last_states
-from helpers.course.checks.lab03.training import error_by_length, fit
+from helpers.course.checks.lab03.negatives import shortcut_accuracy, smallest_window, unbalance
+from helpers.course.checks.lab03.network import error_by_length, last_states
 from helpers.course.checks.lab03.stretch import leaderboard
 from helpers.course.predictions import predicted
 

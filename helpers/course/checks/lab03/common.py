@@ -7,8 +7,8 @@ opened. ``uniform()`` gives a random number from 0 up to, but not including, 1.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 from helpers.course.checks.lab import Lab
 from helpers.course.checks.trial import NOTHING, Complaint, Trial
@@ -45,13 +45,11 @@ def is_sequence(trial: Trial, got: object, given: object) -> None:
     )
 
 
-def run_with_hints(
-    trial: Trial, function: Callable, *arguments: Any, hints: Mapping[str, str], given: str
-) -> Any:
-    """As ``trial.run``; an error gets the first hint whose key is among its words."""
+@contextmanager
+def with_hints(hints: Mapping[str, str]) -> Iterator[None]:
+    """An error of the answer gets the first hint whose key is among the error's words."""
     try:
-        return trial.run(function, *arguments, given=given)
+        yield
     except Complaint as wrong:
-        found = (hint for words, hint in hints.items() if words in wrong.got)
-        wrong.hint = next(found, wrong.hint)
+        wrong.hint = next((hint for words, hint in hints.items() if words in wrong.got), wrong.hint)
         raise

@@ -1,101 +1,97 @@
-"""Checks of lab 03, second part: the language of coloured parentheses."""
+"""Checks of lab 03, first part: the language of coloured parentheses."""
 
 from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Iterator
 
 from helpers.course.checks.lab03.common import (
     Uniform,
     answered,
     is_sequence,
     lab,
-    run_with_hints,
     uniform_of,
+    with_hints,
 )
 from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
+from helpers.course.checks.turn import Case, turn
 from helpers.data.parentheses import is_balanced
 
 DRAWS = 1500
 
 
-def _first_error(sequence: list[int]) -> int | None:
-    stack: list[int] = []
-    for position, symbol in enumerate(sequence):
-        if symbol <= 4:
-            stack.append(symbol)
-        elif not stack or stack.pop() != 9 - symbol:
-            return position
-    return len(sequence) if stack else None
+_WHERE = see(6, "The rule")
+_COLOUR = f"0 to 4 open. What closes i is 9 - i, and nothing else does. {_WHERE}"
+_EARLY = f"What can a closing close where nothing is open? {_WHERE}"
+_LEFT = (
+    "Is anything still open when the sequence ends? That is seen behind the last symbol, at "
+    f"the position that the next symbol would have. {_WHERE}"
+)
+_ORDER = (
+    "What was opened last is closed first: a stack gives back what was put on it last, and "
+    f"counting is not enough. {_WHERE}"
+)
 
 
-@lab.task(_first_error)
-def first_error(trial: Trial) -> None:
-    where = see(6, "The rule")
-    colour = f"What closes i is 9 - i, and nothing else does. {where}"
-    early = f"What can a closing close where nothing is open? {where}"
-    left = (
-        "Is anything still open when the sequence ends? That is seen behind the last symbol, at "
-        f"the position that the next symbol would have. {where}"
-    )
-    order = (
-        "What was opened last is closed first: a stack gives back what was put on it last, and "
-        f"counting is not enough. {where}"
-    )
-    fine = "Nothing is wrong here, so None comes back; 0 would be the first position."
-
-    def ask(sequence: list[int], rule: str, hint: str) -> None:
-        got = trial.call(list(sequence), hint=early if hint is early else "")
-        wanted = _first_error(sequence)
-        if isinstance(got, bool):
-            rule = "a position or None comes back"
-            hint = "Where is the first error? True or False does not tell."
-            trial.holds(False, rule, hint, given=sequence, got=got, expected=repr(wanted))
-        if wanted is None:
-            if got in (0, -1) and type(got) is int:
-                hint = f"{fine} {hint}" if got == 0 else "Nothing is wrong here: None, and not -1."
-            rule = f"{rule}: None"
-            trial.holds(got is None, rule, hint, given=sequence, got=got, expected="None")
-            return
-        if got is None:
-            hint = f"None says that nothing is wrong. {hint}"
-            trial.holds(False, rule, hint, given=sequence, got="None", expected=wanted)
-        if got == wanted + 1:
-            hint = f"The first error counts, and positions count from 0, as indices do. {hint}"
-        elif type(got) is int and 0 <= got < wanted:
-            hint = (
-                "Not the opening that is left without its closing is asked for, but the symbol at "
-                f"which one notices it: up to there everything could still become right. {hint}"
-            )
-        elif type(got) is int and got > wanted:
-            hint = f"The first error counts, and reading ends there. {hint}"
-        trial.equals(got, wanted, rule, hint, given=sequence)
-
+def _sequences(trial: Trial) -> Iterator[Case]:
     for sequence, rule, hint in (
-        ([0, 9], "a pair of one colour", colour),
-        ([4, 5], "a pair of another colour", colour),
-        ([0, 8], "a pair of two colours", colour),
-        ([4, 9], "a pair of two colours", colour),
-        ([2, 0, 9, 7, 0, 9], "the lecture's first example", order),
-        ([9], "nothing closes what was not opened", early),
-        ([9, 0], "nothing closes what was not opened", early),
-        ([0, 9, 9], "nothing closes what was not opened", early),
-        ([3], "nothing stays open", left),
-        ([0, 0, 9], "nothing stays open", left),
-        ([0, 1, 9, 8], "pairs do not cross", order),
-        ([0, 1, 0, 9, 9, 8], "pairs do not cross", order),
-        ([0, 8, 1, 9], "the first of two errors", colour),
+        ([0, 9], "a pair of one colour", _COLOUR),
+        ([4, 9], "a pair of two colours", _COLOUR),
+        ([4, 5], "a pair of another colour", _COLOUR),
+        ([0, 8], "a pair of two colours", _COLOUR),
+        ([2, 0, 9, 7, 0, 9], "the lecture's first example", _ORDER),
+        ([9], "nothing closes what was not opened", _EARLY),
+        ([9, 0], "nothing closes what was not opened", _EARLY),
+        ([0, 9, 9], "nothing closes what was not opened", _EARLY),
+        ([0, 0, 9], "nothing stays open", _LEFT),
+        ([3], "nothing stays open", _LEFT),
+        ([0, 8, 1, 9], "the first of two errors", _COLOUR),
+        ([0, 1, 9, 8], "pairs do not cross", _ORDER),
+        ([0, 1, 0, 9, 9, 8], "pairs do not cross", _ORDER),
         ([], "the empty sequence is balanced", "Nothing is open in it, and nothing closes."),
     ):
-        ask(sequence, rule, hint)
+        yield Case(rule, sequence, given=str(sequence), hint=hint)
     uniform = uniform_of(trial)
     for _ in range(60):
         sequence = course_draw_balanced(2 * trial.integer(1, 12), uniform)
         changed = list(sequence)
         changed[trial.integer(0, len(changed))] = trial.integer(0, 10)
         for given in (sequence, changed):
-            ask(given, "random sequences", order)
+            yield Case("random sequences", given, given=str(given))
+
+
+@turn(
+    lab,
+    _ORDER,
+    cases=_sequences,
+    none_counts=True,
+    slips=f"""
+    else None => else 0
+    else None => else -1
+        Nothing is wrong here, so None comes back; 0 would be the first position.
+    return position => return position + 1
+        Positions count from 0, as indices do.
+    stack.append(symbol) => stack.append((symbol, position)) ;; stack.pop() => stack.pop()[0] ;; \
+    len(sequence) if => stack[-1][1] if
+        Not the opening that is left without its closing is asked for, but the symbol at which one \
+        notices it: up to there everything could still become right. {_WHERE}
+    return position => last = position ;; \
+    return len(sequence) => return last if "last" in locals() else len(sequence)
+        The first error counts, and reading ends there.
+    else None => else True
+        Where is the first error? True or False does not tell.
+    """,
+)
+def first_error(sequence):
+    stack = []
+    for position, symbol in enumerate(sequence):
+        if symbol <= 4:
+            stack.append(symbol)
+        elif not stack or stack.pop() != 9 - symbol:
+            return position
+    return len(sequence) if stack else None
 
 
 def course_draw_balanced(length: int, uniform: Uniform) -> list[int]:
@@ -129,7 +125,8 @@ def draw_balanced(trial: Trial) -> None:
     )
     for length in (2, 0, 4, 10, 11 + trial.integer(0, 10) // 2 * 2 + 1, 40):
         given = f"length {length}"
-        got = run_with_hints(trial, trial.answer, length, uniform, hints=errors, given=given)
+        with with_hints(errors):
+            got = trial.call(length, uniform, given=given)
         answered(got, given)
         is_sequence(trial, got, given)
         hint = "The length counts symbols, not pairs."

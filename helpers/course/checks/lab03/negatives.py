@@ -1,4 +1,4 @@
-"""Checks of lab 03, third part: honest negatives, and what a shortcut reaches.
+"""Checks of lab 03, second part: honest negatives, windows that find them, and shortcuts.
 
 A labelled set is a list of pairs (sequence, whether it is balanced); for sequences see
 ``common``.
@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 
-import torch
-
-from helpers.course.checks.lab03.common import Uniform, answered, is_sequence, lab, uniform_of
+from helpers.course.checks.lab03.common import Uniform, is_sequence, lab, uniform_of
 from helpers.course.checks.lab03.language import course_draw_balanced
 from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
-from helpers.data.parentheses import depths, is_balanced
+from helpers.course.checks.turn import Case, Slips, turn
+from helpers.data.parentheses import is_balanced
 
 LabelledSet = list[tuple[list[int], bool]]
 
@@ -122,6 +121,66 @@ def unbalance(trial: Trial) -> None:
     )
 
 
+_PAIR = (
+    "An opening and the closing that the stack brings together with it are a pair. Where its two "
+    f"colours differ, a window finds it that holds both ends. {see(6, 'The rule')}"
+)
+_PASSED = "A closing that comes while nothing is open has no partner, and is passed over."
+
+
+def _for_windows(trial: Trial) -> Iterator[Case]:
+    for sequence, rule, hint in (
+        ([0, 8], "one pair of two colours", ""),
+        ([4, 1, 8, 0, 9, 6], "the widest pair is wrong", ""),
+        ([0, 1, 2, 3, 6, 8, 7, 9], "the example", ""),
+        ([0, 1, 2, 3, 6, 7, 8, 9], "a balanced sequence", "Which two colours differ in it?"),
+        ([0, 1, 8, 8, 3, 5], "the narrower pair comes later", ""),
+        ([], "the empty sequence", "There is no pair in it."),
+        ([9, 1, 7], "a closing with no partner", _PASSED),
+        ([1, 0, 3, 7], "openings with no partner", "What stays open has no partner."),
+    ):
+        yield Case(rule, sequence, given=str(sequence), hint=hint and f"{hint} {_PAIR}")
+    uniform = uniform_of(trial)
+    for _ in range(60):
+        sequence = course_draw_balanced(2 * trial.integer(4, 12), uniform)
+        changed = _unbalance(sequence, uniform) or sequence
+        yield Case("exchanges", changed, given=str(changed))
+    for _ in range(30):
+        drawn = trial.integers(0, 10, 8).tolist()
+        yield Case("random strings", drawn, given=str(drawn), hint=f"{_PASSED} {_PAIR}")
+
+
+@turn(
+    lab,
+    _PAIR,
+    cases=_for_windows,
+    none_counts=True,
+    slips="""
+    t - p + 1 => t - p
+        The window holds both ends: ( and ] side by side are two symbols.
+    min(widths, default=None) => widths[0] if widths else None
+        The wrong pair that closes first need not be the narrowest one.
+    min(widths, default=None) => max(widths, default=None)
+        One wrong pair is enough: a window finds the sequence wrong as soon as it holds the \
+        narrowest one.
+    openings.pop() => openings.pop(0)
+        A closing belongs to the opening that was opened *last*.
+    default=None => default=0
+        No window finds anything here, so None comes back.
+    """,
+)
+def smallest_window(sequence):
+    openings, widths = [], []
+    for t, symbol in enumerate(sequence):
+        if symbol <= 4:
+            openings.append(t)
+        elif openings:
+            p = openings.pop()
+            if sequence[p] + symbol != 9:
+                widths.append(t - p + 1)
+    return min(widths, default=None)
+
+
 def _shortcut_accuracy(
     feature: Callable[[list[int]], Hashable], train: LabelledSet, test: LabelledSet
 ) -> float:
@@ -135,61 +194,57 @@ def _shortcut_accuracy(
     return right / len(test)
 
 
+_FIT = (
+    "For each value of the feature, which class had it more often in the training set? Say "
+    "that of every test sequence with this value, and count how often it is right. "
+    + see(6, "Write your own shortcut")
+)
+_COIN = "A coin is right half of the time, whatever the class is: count 1/2 for each."
+_UNSEEN = f"Do not leave these out of the count, and do not guess one class. {_COIN}"
+_FIXED = f"The rule is fixed on the training set, and only there. {_FIT}"
+_SLIPS = Slips(
+    _shortcut_accuracy,
+    f"""
+    return right / len(test) => return max(right, len(test) - right) / len(test)
+        A rule may be wrong more often than a coin. {_FIXED}
+    in test: => in (test := train):
+        Count on the test set. {_FIXED}
+    in train: => in test:
+        {_FIXED}
+    """,
+)
+
+
+_YES, _NO = ([0, 9], True), ([0, 9], False)  # of length 2; the others of 4 and 6
+_GOOD, _BAD, _LONG = ([0, 8, 0, 8], True), ([0, 8, 0, 8], False), [1, 8, 0, 9, 2, 7]
+_BY_HAND = [
+    ("the majority of each value", _FIT, [_YES, _YES, _NO, _BAD], [_YES, _BAD]),
+    ("what is measured is the test set", _FIT,
+     [_YES, _YES, _YES, _NO, _BAD, _BAD], [_YES, _NO, _NO, _GOOD, _BAD, _BAD]),
+    ("training may mislead", _FIT, [_YES, _YES, _BAD], [_NO, _NO, _NO, _YES, _BAD]),
+    ("a tie in training is a coin", _COIN, [_YES, _NO], [_YES, _YES, _YES, _NO]),
+    ("a value that training did not have is a coin", _UNSEEN,
+     [_YES, _YES, _BAD], [_YES, (_LONG, True), (_LONG, True), (_LONG, False)]),
+]  # fmt: skip
+
+
+def _ends(sequence: list[int]) -> tuple[int, int]:
+    return sequence[0], sequence[-1]
+
+
 @lab.task(_shortcut_accuracy)
 def shortcut_accuracy(trial: Trial) -> None:
-    a, b, c = [0, 9], [0, 8, 0, 8], [1, 8, 0, 9, 2, 7]  # of length 2, 4 and 6
-    where = see(6, "But did it learn?")
-
-    def try_on(feature, train: LabelledSet, test: LabelledSet, rule: str, hint: str, error=""):
-        given = "training: " + _tally(feature, train) + "; test: " + _tally(feature, test)
-        got = trial.call(feature, list(train), list(test), given=given, hint=error)
-        answered(got, given)
-        fixed = f"The rule is fixed on the training set, and only there. {fit}"
-        expected = _shortcut_accuracy(feature, train, test)
-        slips = (
-            (max(expected, 1 - expected), f"A rule may be wrong more often than a coin. {fixed}"),
-            (_shortcut_accuracy(feature, train, train), f"Count on the test set. {fixed}"),
-            (_shortcut_accuracy(feature, test, test), fixed),
-        )
-        trial.equals(got, expected, rule, hint, slips=slips if hint is fit else (), given=given)
-
-    fit = (
-        "For each value of the feature, which class had it more often in the training set? Say "
-        f"that of every test sequence with this value, and count how often it is right. {where}"
-    )
-    yes, no = (a, True), (a, False)
-    try_on(len, [yes, yes, no, (b, False)], [yes, (b, False)], "the majority of each value", fit)
-    try_on(
-        len,
-        [yes, yes, yes, no, (b, False), (b, False)],
-        [yes, no, no, (b, True), (b, False), (b, False)],
-        "what is measured is the test set",
-        fit,
-    )
-    misled = [no, no, no, yes, (b, False)]
-    try_on(len, [yes, yes, (b, False)], misled, "training may mislead", fit)
-    coin = "A coin is right half of the time, whatever the class is: count 1/2 for each."
-    try_on(len, [yes, no], [yes, yes, yes, no], "a tie in training is a coin", coin)
-    unseen = f"Do not leave these out of the count, and do not guess one class. {coin}"
-    try_on(
-        len,
-        [yes, yes, (b, False)],
-        [yes, (c, True), (c, True), (c, False)],
-        "a value that training did not have is a coin",
-        unseen,
-        error=unseen,
-    )
     uniform = uniform_of(trial)
     train, test = (
         [(course_draw_balanced(8, uniform), uniform() < 0.5) for _ in range(120)] for _ in range(2)
     )
-
-    def ends(sequence: list[int]) -> tuple[int, int]:
-        return sequence[0], sequence[-1]
-
-    try_on(ends, train, test, "random sets, first and last symbol", fit)
+    for rule, hint, *sets in (*_BY_HAND, ("random sets, first and last symbol", _FIT, train, test)):
+        feature = len if len(sets[0]) < 10 else _ends
+        given = f"training: {_tally(feature, sets[0])}; test: {_tally(feature, sets[1])}"
+        trial.agrees(_shortcut_accuracy, feature, *sets, rule=rule, hint=hint, given=given,
+                     slips=_SLIPS if hint is _FIT else ())  # fmt: skip
     asked = []
-    trial.call(lambda s: asked.append(0) or ends(s), train, test, given="two sets of 120")
+    trial.call(lambda s: asked.append(0) or _ends(s), train, test, given="two sets of 120")
     trial.holds(
         len(asked) <= 4 * (len(train) + len(test)),
         "it looks at each sequence a few times at most",
@@ -198,7 +253,9 @@ def shortcut_accuracy(trial: Trial) -> None:
         given="two sets of 120 sequences",
         got=f"{len(asked):,} calls of feature",
     )
-    try_on(lambda s: depths(torch.tensor(s)).max().item(), train, test, "random sets, depth", fit)
+
+
+shortcut_accuracy.slips = _SLIPS
 
 
 def _tally(feature: Callable[[list[int]], Hashable], labelled: LabelledSet) -> str:

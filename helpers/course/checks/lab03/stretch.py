@@ -42,7 +42,7 @@ def leaderboard(make: Callable, tokens: Tensor, labels: Tensor, seconds: float =
     if not fits or not logits.isfinite().all():
         raise Complaint("one finite logit for each row", "Positive says 'balanced'.")
     if time.process_time() - began > seconds:
-        hint = "Stop the training after a fixed number of batches."
+        hint = "Stop the training by the clock: time.process_time() tells these seconds."
         raise Complaint(f"at most {seconds:g} s of processor time", hint)
     if _same_without_weights(model, tokens[:200], logits[:200]):
         hint = "What it computes must be learned: no stack or window written in Python."

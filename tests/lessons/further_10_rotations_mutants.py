@@ -1,0 +1,29 @@
+"""Other right answers to the further notebook 10, rotations."""
+
+from tests.labs.mutation import Rewrite
+
+# All wrong answers are slips.
+MUTANTS = []
+
+REWRITES = [
+    Rewrite(
+        "by_distance",
+        "loops",
+        """
+def by_distance(A):
+    T = len(A)
+    means = [sum(A[j + d, j] for j in range(T - d)) / (T - d) for d in range(T)]
+    return torch.stack(means)
+""",
+    ),
+    Rewrite(
+        "score_by_distance",
+        "length and angle",
+        """
+def score_by_distance(q, k, theta, distance):
+    size = math.hypot(*q.tolist()) * math.hypot(*k.tolist())
+    between = math.atan2(k[1], k[0]) - math.atan2(q[1], q[0])
+    return torch.tensor(size * math.cos(between - theta * distance), dtype=q.dtype)
+""",
+    ),
+]
