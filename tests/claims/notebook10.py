@@ -52,7 +52,7 @@ assert of_words[4].argmax() == 2
 assert worst == "ALiBi" and above["none"] > above["ALiBi"] + 0.5
 assert all(above[name] < 0.05 for name in ("learned", "sinusoidal", "RoPE"))
 
-# %% c108
+# %% c107
 assert abs(floor - 0.4670) < 1e-4 and abs(math.log(8) - 2.0794) < 1e-4
 assert min(excess["1 layer"]["ALiBi"]) > 0.1 and min(excess["1 layer"]["none"]) > 1
 assert max(excess["1 layer"]["none"]) < math.log(8) - floor - 0.3  # better than guessing
@@ -63,7 +63,7 @@ for name in ("learned", "sinusoidal", "RoPE"):
 rates = {r["scheme"]: r["rate"] for r in study["runs"] if r["task"] == "order, 1 layer"}
 assert set(rates.values()) == {0.03} and len(rates) == 5
 
-# %% c116
+# %% c115
 assert holds == ["ALiBi"]
 assert min(far, key=lambda name: far[name][0]) == "RoPE"
 assert max(far, key=lambda name: far[name][2] or 0) == "RoPE"
@@ -72,7 +72,7 @@ assert 0.3 < far["RoPE"][1] - far["RoPE"][0] < 0.7
 assert far["sinusoidal"][1] - far["sinusoidal"][0] > 2.5
 assert sorted((f[1], name) for name, f in far.items() if f[1])[1][1] == "RoPE"
 
-# %% c119 trained
+# %% c117 trained
 assert 60 < 2 * math.pi * 10000 ** (2 / (D // H)) < 66  # pair 1 of a head of width 8
 early, late = views["RoPE"]
 size = early.max() - early.min()

@@ -141,6 +141,6 @@ def test_short_runs_are_not_smoothed():
 def test_the_caption_names_the_mean_of_the_last_losses():
     curve = live.LiveCurve()
     for step in range(1, 91):
-        curve.add(Record(step, 100.0 - step, step, 0.0))
+        curve.add(Record(step, 100.0 - step, step))
     assert "the mean of the last 3 is 11.000 nats per token." in curve.caption()
     assert curve.draw().axes[0].lines[1].get_label() == "training, centred mean"

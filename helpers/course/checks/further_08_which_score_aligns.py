@@ -42,8 +42,6 @@ def links(draw):
         That is one minus the precision: links that were missed do not count in it.
     2 * both / (found.sum() + truth.sum()) => both / truth.sum()
         That is one minus the recall: links that are wrong do not count in it.
-    1 - 2 * both / (found.sum() + truth.sum()) => (found != truth).double().mean()
-        That is the share of cells that differ, and most cells are empty in both tables.
     2 * both / (found.sum() + truth.sum()) => both / (found | truth).sum()
         That divides by the union (the Jaccard distance); here it is |A| + |S|.
     float( => 100 * float(

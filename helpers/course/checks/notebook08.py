@@ -175,7 +175,7 @@ def compared_by_a_matrix(draw):
     s @ W @ h.transpose(1, 2) => (s @ W @ h.transpose(1, 2)).transpose(1, 2)
         A row belongs to an English word: s comes first.
     s @ W @ h.transpose(1, 2) => s @ W @ h.transpose(1, 2) / s.shape[-1] ** 0.5
-        No scaling here: the formula has none.
+        No scaling here: add up the products, no more.
     s @ W @ h.transpose(1, 2) => (s @ W @ h.transpose(1, 2)).softmax(-1)
         Scores are asked for: no softmax yet.
     s @ W @ h.transpose(1, 2) => torch.tanh(s @ W @ h.transpose(1, 2))
