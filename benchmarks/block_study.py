@@ -1,6 +1,6 @@
 """What residual connections and the norm's position change, over gains, rates and warm-ups.
 
-    python -m benchmarks.block_study [spirals surfaces norms undivided collapse changes] [--seeds 3]
+    python -m benchmarks.block_study [spirals surfaces norms undivided collapse] [--seeds 3]
 
 (1) Twenty layers of tanh, with and without residual connections, learn to tell two spirals apart,
 for several gains of the initial weights and learning rates. (2) The loss around some of them, on
@@ -9,8 +9,7 @@ a source whose next symbol depends on the one three positions back, and whose en
 several rates and lengths of the warm-up. The matrices that write into the stream begin divided by
 the square root of their number, as in GPT-2. (4) The same map without this division. (5) Some of
 these settings once more, and one without attention: how much of the gradient reaches the first
-block, and how alike the positions' vectors are, step by step. (6) Blocks that lack a part, four of
-them, on the same source.
+block, and how alike the positions' vectors are, step by step.
 """
 
 from __future__ import annotations
@@ -60,9 +59,6 @@ COLLAPSE = {  # norm, rate, warm-up, whether the writers are divided
         ["post-norm", 0.01, 100, False], ["post-norm, no attention", 0.01, 0, True],
     ],
     "at": [0, 1, 2, 5, 10, 20, 50, 100, 150, 200], "windows": 64,
-}  # fmt: skip
-CHANGES = {
-    "layers": 4, "steps": 150, "rate": 0.003, "warmup": 20, "other rates": [0.001, 0.01],
 }  # fmt: skip
 
 
@@ -198,7 +194,7 @@ WATCHED = {**KINDS, "post-norm, no attention": NoAttentionPostNorm}
 
 
 def model_and_batches(
-    block: Callable[..., nn.Module], layers: int, seed: int, divided: bool = True
+    block: Callable[..., nn.Module], seed: int, divided: bool = True
 ) -> tuple[Transformer, Iterator[tuple[Tensor, Tensor]]]:
     """A causal transformer of such blocks, and the batches that it learns from.
 
@@ -208,7 +204,7 @@ def model_and_batches(
     d_head = NORMS["width"] // NORMS["heads"]
     torch.manual_seed(seed)
     model = Transformer(
-        NORMS["symbols"], NORMS["width"], NORMS["heads"], layers,
+        NORMS["symbols"], NORMS["width"], NORMS["heads"], NORMS["layers"],
         relative=lambda: RotaryPositions(d_head), block=block,
     )  # fmt: skip
     if not divided:
@@ -230,8 +226,6 @@ def fit(
     rate: float,
     warmup: int,
     seed: int,
-    layers: int = NORMS["layers"],
-    steps: int = NORMS["steps"],
     divided: bool = True,
     seen: list | None = None,
 ) -> float:
@@ -240,12 +234,12 @@ def fit(
     Args:
         seen: takes what the model looks like inside at some steps.
     """
-    model, batches = model_and_batches(block, layers, seed, divided)
+    model, batches = model_and_batches(block, seed, divided)
     if seen is not None:
         seen.append(look_inside(model))
     options = {"learning_rate": rate, "warmup": warmup, "clip": NORMS["clip"]}
     losses = []
-    for record in Training(model, batches, steps, **options):
+    for record in Training(model, batches, NORMS["steps"], **options):
         losses.append(record.loss)
         if seen is not None and record.step in COLLAPSE["at"]:
             seen.append(look_inside(model))
@@ -312,33 +306,6 @@ def watch(norm: str, rate: float, warmup: int, divided: bool, seed: int) -> Row:
     return {"loss": loss} | {name: [look[name] for look in seen] for name in seen[0]}
 
 
-def block_of(rule: Callable[..., Tensor]) -> type[PreNormBlock]:
-    """A block whose parts are put together by a rule (x, norm, attention, norm, feed-forward)."""
-
-    class Built(PreNormBlock):
-        def forward(self, x: Tensor, mask=None, causal=False, cache=None) -> Tensor:
-            look = partial(self.attention, mask=mask, causal=causal)
-            return rule(x, self.attention_norm, look, self.feed_forward_norm, self.feed_forward)
-
-    return Built
-
-
-def add(x: Tensor, part: Callable[[Tensor], Tensor]) -> Tensor:
-    return x + part(x)
-
-
-CHANGED = {
-    "the block": PreNormBlock,
-    "no_skips": block_of(lambda x, norm_1, look, norm_2, feed: feed(norm_2(look(norm_1(x))))),
-    "no_norms": block_of(lambda x, norm_1, look, norm_2, feed: add(add(x, look), feed)),
-    "no_feed_forward": block_of(lambda x, norm_1, look, norm_2, feed: x + look(norm_1(x))),
-    "no_attention": block_of(lambda x, norm_1, look, norm_2, feed: x + feed(norm_2(x))),
-    "parallel": block_of(
-        lambda x, norm_1, look, norm_2, feed: x + look(norm_1(x)) + feed(norm_2(x))
-    ),
-}
-
-
 def floor() -> dict[str, float]:
     """Nats per symbol of one who knows the source, in a window, and of one who knows nothing."""
     source = lagged_source(NORMS["symbols"], NORMS["lag"], NORMS["noise"])
@@ -379,22 +346,11 @@ def collapse(seeds: int) -> None:
         STUDY.row(asked, partial(watch, **asked), "collapse")
 
 
-def changes(seeds: int) -> None:
-    shape = {"layers": CHANGES["layers"], "steps": CHANGES["steps"], "warmup": CHANGES["warmup"]}
-    rates = [CHANGES["rate"], *CHANGES["other rates"]]
-    for name, rate, seed in itertools.product(CHANGED, rates, range(seeds)):
-        if rate == CHANGES["rate"] or (name in ("no_skips", "no_norms") and seed < 2):
-            make = partial(fit, CHANGED[name], rate, seed=seed, **shape)
-            asked = {"block": name, "rate": rate, "seed": seed}
-            STUDY.row(asked, lambda make=make: {"loss": make()}, "changes")
-
-
 PARTS: dict[str, tuple[dict, Callable[[int], None]]] = {
     "spirals": (SPIRALS, spirals_learned),
     "surfaces": (SURFACES, surfaces),
     **{part: (NORMS, partial(norms, part)) for part in MAPS},
     "collapse": (COLLAPSE, collapse),
-    "changes": (CHANGES, changes),
 }
 
 
