@@ -53,7 +53,7 @@ def residual_stream(x, layers):
 
 
 def vectors(draw):
-    yield Case("by hand", torch.tensor([[1.0, 7.0]]).double(), torch.ones(2).double(), 0.0)
+    yield Case("by hand", torch.tensor([[1.0, -7.0]]).double(), torch.ones(2).double(), 0.0)
     for _ in range(3):
         d = draw.integer(3, 7)
         yield Case("any batch", 2 * draw.normal(3, 4, d) + 1, draw.normal(d), 0.1)
@@ -70,6 +70,10 @@ def vectors(draw):
         The mean stays where it is: RMSNorm subtracts nothing.
     (x**2).mean(-1, keepdim=True) => (x**2).sum(-1, keepdim=True)
         That is the length of the vector: the *mean* of the squares is asked for.
+    (x**2).mean(-1, keepdim=True) => x.mean(-1, keepdim=True) ** 2
+        That is the square of the mean: square first, then take the mean.
+    ((x**2).mean(-1, keepdim=True) + eps).sqrt() => (x.std(-1, keepdim=True) + eps)
+        x.std is the distance from the mean (and divides by d - 1): RMSNorm squares x itself.
     (x**2).mean(-1, keepdim=True) => x.var(-1, keepdim=True, unbiased=False)
         That is the variance, whose squares are taken from the mean: square x itself.
     .sqrt() =>
@@ -199,6 +203,10 @@ def uses_of_the_block(draw):
     self.attention(self.norm_1(x), mask=mask) => self.norm_1(self.attention(x, mask=mask)) \
     ;; self.feed_forward(self.norm_2(x)) => self.norm_2(self.feed_forward(x))
         The norm stands before the part, not behind it.
+    self.norm_2(x) => x
+        The feed-forward layer reads the stream without a norm here.
+    self.norm_1(x) => x
+        Attention reads the stream without a norm here.
     self.norm_1(x) => x ;; self.norm_2(x) => x
         No part reads a norm here.
     self.norm_1(x) => self.norm_2(x) ;; self.feed_forward(self.norm_2(x)) => \
