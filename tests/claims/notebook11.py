@@ -34,7 +34,8 @@ assert [round(v, 3) for v in hand.tolist()] == [-1, -0.333, -0.333, 1.667]
 
 # %% c086
 assert torch.allclose(ours, torchs)
-assert torch.allclose(rmsnorm(torch.tensor([1.0, 7.0]), 1.0, 0.0), torch.tensor([0.2, 1.4]))
+hand = torch.tensor([1.0, 1.0, -5.0])
+assert torch.allclose(rmsnorm(hand, 1.0, 0.0), hand / 3) and float((hand**2).mean()) == 9
 assert rmsnorm(torch.zeros(2), 1.0, eps=0.0).isnan().all()
 
 # %% c706

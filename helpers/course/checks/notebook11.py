@@ -53,7 +53,7 @@ def residual_stream(x, layers):
 
 
 def vectors(draw):
-    yield Case("by hand", torch.tensor([[1.0, -7.0]]).double(), torch.ones(2).double(), 0.0)
+    yield Case("by hand", torch.tensor([[1.0, 1.0, -5.0]]).double(), torch.ones(3).double(), 0.0)
     for _ in range(3):
         d = draw.integer(3, 7)
         yield Case("any batch", 2 * draw.normal(3, 4, d) + 1, draw.normal(d), 0.1)
