@@ -3,7 +3,7 @@
 # %% c105 trained
 assert plain[16:32].mean() < 0.05 and plain[128:].mean() > 1.5 and near[128:].mean() < 0.05
 
-# %% c124 trained
+# %% c123b trained
 assert as_if[10] < 0.1 and max(loss for d, loss in as_if.items() if d != 2) < 0.3
 assert as_if[2] > 1.5
 
@@ -39,6 +39,7 @@ assert min(begin, end) > 2 and abs(begin - end) < 0.4
 assert slowed["new base"][0] < 0.2 and slowed["new base"][1] > 1.5
 begin, end, _ = slowed["all but the fastest"]
 assert end < slowed["new base"][1] - 0.5 and abs(begin - end) < 0.4
+assert trained > 1 and abs(trained - even) < 0.5
 others = [values[2] for name, values in slowed.items() if name != "all pairs"]
 assert max(others) < 0.3 < trained - 0.3
 

@@ -47,7 +47,14 @@ by_pairs = sum(
     for i in range(4)
 )
 assert torch.isclose(of_helper[7, 4], by_pairs)
-assert measured == "stays" and abs(near / far - 1) < 0.05 and meeting.argmax() == 40
+assert measured == "an eighth" and abs(near - 1 / 8) < 0.01
+assert abs(near / far - 1) < 0.05 and meeting.argmax() == 40
+for base in (1e4, 5e5):  # on the whole it falls, with ripples as large
+    quarters = [equal[base][i : i + 128].mean() for i in range(0, 512, 128)]
+    assert quarters == sorted(quarters, reverse=True)
+    rest = equal[base][200:]
+    deepest = int(rest.argmin())
+    assert rest[deepest:].max() - rest[deepest] > rest[:32].mean() - rest[-32:].mean()
 assert equal[100.0][32] < equal[1e4][32] < equal[5e5][32] < equal[1e4][1]
 assert equal[1e4][512] < equal[1e4][32] and equal[100.0].min() < -0.2
 assert equal[100.0][256:].max() > 0.2 and 500 < 200 * math.pi * 100 ** (-1 / 32) < 600

@@ -18,6 +18,15 @@ def by_distance(A):
     ),
     Rewrite(
         "score_by_distance",
+        "the query turned by the distance",
+        """
+def score_by_distance(q, k, theta, distance):
+    c, s = math.cos(theta * distance), math.sin(theta * distance)
+    return torch.tensor([[c, -s], [s, c]]) @ q @ k
+""",
+    ),
+    Rewrite(
+        "score_by_distance",
         "length and angle",
         """
 def score_by_distance(q, k, theta, distance):

@@ -36,8 +36,18 @@ def rotate_pair(x, theta):
     turned = []
     for t in range(x.shape[-2]):
         c, s = math.cos(theta * t), math.sin(theta * t)
-        turned.append(x[..., t, :] @ torch.tensor([[c, s], [-s, c]], dtype=x.dtype))
+        turned.append(x[..., t, :] @ torch.tensor([[c, s], [-s, c]]))
     return torch.stack(turned, -2)
+""",
+    ),
+    Rewrite(
+        "rotate_pair",
+        "as complex numbers",
+        """
+def rotate_pair(x, theta):
+    angle = theta * torch.arange(x.shape[-2])
+    turn = torch.polar(torch.ones(len(angle)), angle)
+    return torch.view_as_real(torch.view_as_complex(x.contiguous()) * turn)
 """,
     ),
     Rewrite(

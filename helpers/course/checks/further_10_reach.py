@@ -9,6 +9,7 @@ turns = Lab("further_10_reach")
 
 def bases(draw):
     yield Case("by hand: 64 times the base", 10_000, 4, 8)
+    yield Case("by hand: 16 times the base", 10_000, 8, 8)
     yield Case("a factor of 1 changes nothing", 10_000, 8, 1)
     for _ in range(3):
         yield Case("any base", draw.integer(100, 9999), 2 * draw.integer(2, 40), draw.integer(2, 9))
@@ -23,6 +24,9 @@ def bases(draw):
     slips="""
     factor ** (d_k / (d_k - 2)) => factor
         Nearly: the slowest pair has the exponent -(d_k - 2) / d_k, not -1.
+    factor ** (d_k / (d_k - 2)) => factor ** 2
+    factor ** (d_k / (d_k - 2)) => factor ** (d_k / 2)
+        That is right for d_k = 4 alone: the slowest pair's exponent is -(d_k - 2) / d_k.
     (d_k / (d_k - 2)) => ((d_k - 2) / d_k)
         The exponent stands on its head: a power of the new base must grow by the factor.
     base * => base /

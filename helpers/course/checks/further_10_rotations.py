@@ -46,12 +46,13 @@ def by_distance(A):
 
 
 def pairs(draw):
-    q, k = torch.tensor([1.0, 0.3]).double(), torch.tensor([0.8, -0.6]).double()
+    q, k = torch.tensor([1.0, 0.3]), torch.tensor([0.8, -0.6])
     yield Case("at distance 0, a dot product", q, k, 0.5, 0)
     yield Case("the example, distance 2", q, k, 0.5, 2)
     for _ in range(4):
         theta, distance = 0.1 + abs(draw.normal(1).item()), draw.integer(1, 30)
-        yield Case("any pair, any distance", draw.normal(2), draw.normal(2), theta, distance)
+        q, k = draw.normal(2, 2, dtype=torch.float32)
+        yield Case("any pair, any distance", q, k, theta, distance)
 
 
 @turn(
@@ -59,6 +60,7 @@ def pairs(draw):
     "a is the plain dot product of q and k. For b, turn k by -90 degrees, (k1, k2) becomes "
     "(k2, -k1), and take its dot product with q. " + see(10, "RoPE: turn the queries and the keys"),
     cases=pairs,
+    tolerance=1e-4,
     slips="""
     q[0] * k[1] - q[1] * k[0] => q[1] * k[0] - q[0] * k[1]
         b has the other sign: this is the score of a key that stands behind the query.

@@ -13,6 +13,7 @@ ROPE = see(10, "RoPE: turn the queries and the keys")
 
 
 def sizes(draw):
+    yield Case("three hands, at the positions 0 to 2", 3, 6)  # with two, some slips are alike
     yield Case("by hand: position 2 has the angles 2 and 0.02", 3, 4)
     yield Case("one hand turns by one radian for each position", 7, 2)
     for _ in range(3):
@@ -33,6 +34,13 @@ def sizes(draw):
         The hands get faster here: the exponent is negative.
     10000.0 ** (-torch.arange(0, D, 2) / D) => 10000.0 ** (-2 * torch.arange(0, D, 2) / D)
         Twice too much: torch.arange(0, D, 2) is 2i already.
+    10000.0 ** (-torch.arange(0, D, 2) / D) => 10000.0 ** (-torch.arange(D // 2) / (D // 2 - 1))
+        The exponent is -2i/D, so the slowest hand, with 2i = D - 2, turns by more than 1/10000.
+    j = torch.arange(D); a = torch.arange(T)[:, None] * 10000.0 ** (-j / D); \
+    return torch.where(j % 2 == 0, a.sin(), a.cos())
+    j = torch.arange(D); a = torch.arange(T)[:, None] * 10000.0 ** (-2 * j / D); \
+    return torch.where(j % 2 == 0, a.sin(), a.cos())
+        A hand has one speed: the columns 2i and 2i+1 have the same omega.
     torch.arange(T)[ => torch.arange(1, T + 1)[
         Positions count from 0: at position 0 all hands stand at twelve, so its sines are 0.
     = angles.sin(), angles.cos() => = angles.cos(), angles.sin()
@@ -55,13 +63,14 @@ def sinusoid(T, D):
 
 
 def points(draw):
-    same = torch.tensor([[1.0, 0.0]] * 4)
+    same, single = torch.tensor([[1.0, 0.0]] * 4), {"dtype": torch.float32}
     yield Case("by hand: (1, 0) at the positions 0 to 3, turned by 30 degrees each", same,
                math.pi / 6)  # fmt: skip
-    yield Case("any points", draw.normal(5, 2), 0.7)
-    yield Case("axes in front: texts and heads", draw.normal(2, 3, 6, 2), 0.3)
+    yield Case("any points", draw.normal(5, 2, **single), 0.7)
+    yield Case("axes in front: texts and heads", draw.normal(2, 3, 6, 2, **single), 0.3)
     for _ in range(2):
-        yield Case("any points", draw.normal(draw.integer(3, 9), 2), abs(draw.normal(1).item()))
+        any_points = draw.normal(draw.integer(3, 9), 2, **single)
+        yield Case("any points", any_points, abs(draw.normal(1).item()))
 
 
 @turn(
@@ -69,11 +78,14 @@ def points(draw):
     "One angle for each position, theta times t; then the two numbers of the formula, from the old "
     f"a and the old b, side by side again. {ROPE}",
     cases=points,
+    tolerance=1e-4,
     slips="""
     a * angle.cos() - b * angle.sin() => a * angle.cos() + b * angle.sin() ;; \
     a * angle.sin() + b * angle.cos() => b * angle.cos() - a * angle.sin()
         This turns the other way: (1, 0) goes towards (0, 1).
     a * angle.cos() - b * angle.sin() => a * angle.cos() + b * angle.sin()
+    a * angle.cos() - b * angle.sin() => a * angle.cos() + b * angle.sin() ;; \
+    a * angle.sin() + b * angle.cos() => a * angle.sin() - b * angle.cos()
         A rotation has one minus sign, in the first number; else lengths change.
     theta * torch.arange(x.shape[-2]) => theta * torch.arange(1, x.shape[-2] + 1)
         Positions count from 0: the first row stays as it is.
@@ -87,6 +99,8 @@ def points(draw):
         Both numbers are made of the old a, as it was before the turn.
     [first, second] => [second, first]
         The two numbers are exchanged.
+    torch.stack([first, second], dim=-1) => torch.cat([first, second], dim=-1)
+        torch.cat writes all second numbers behind all first ones; torch.stack makes pairs.
     dim=-1 => dim=-2
         The two numbers of a pair belong side by side, in the last axis.
     """,
@@ -120,6 +134,11 @@ def slopes(draw):
         belong at -inf.
     -math.inf => 0.0
         A 0 does not hide a key: exp(0) = 1. The keys of the future belong at -inf.
+    -math.inf => math.inf
+        The future must get the weight 0: exp(-inf) is 0, and exp(+inf) takes all.
+    return -slope * (torch.arange(T)[:, None] - torch.arange(T)) \
+    + torch.ones(T, T).triu(1) * -math.inf
+        0 times infinity is nan: write -inf with masked_fill or torch.where.
     -math.inf => -1e9
         Nearly: a very low number hides a key, too, but -inf makes its weight exactly 0.
     -slope * distance => slope * t.expand(T, T)
@@ -170,6 +189,8 @@ def widths(draw):
         A row is a query, a column a key: t - s.
     & (distance < width) =>
         That is the causal mask: keys further back than the window are still seen.
+    (distance < width) => (t < width)
+        The window moves along with the query: compare the distance t - s with width, not s.
     (distance < width) => (t[:, None] // width == t // width)
         These are blocks of width positions side by side; the window slides along with every query.
     distance >= 0 => distance > 0
