@@ -7,7 +7,7 @@ senses       pairs of words under one name
 sharing      the factored bigram and the whole table: D by weight decay by learning rate
 tales        the best of each that ``sharing`` found, and Kneser-Ney, tale by tale
 follows      skip-gram's scores against the counts, by D, weight decay and steps
-networks     the window network, an averaging one, an eighth of the text, a longer window
+networks     the window network, an averaging one, an eighth of the text, other windows
 
 Each entry of the results is one training on one core. Skip-gram's settings are those that
 ``word_vectors.py`` chose.
@@ -55,7 +55,8 @@ SIZES = (0, 100, 20, 400, 50, 10)
 # Its strengths, and the rates with it, for one seed: of the factored table, and of the whole one.
 DECAYS = (1e-6, 1e-5, 3e-5, 1e-4, 3e-4)
 WHOLE_DECAYS = (1e-7, 3e-7, 1e-6, 2e-6, 3e-6, 1e-5)
-DECAYED_RATES, WHOLE_RATES = {0.005: 400, 0.05: 400}, {0.05: 400, 0.2: 400}
+DECAYED_RATES = {0.0025: 700, 0.005: 400, 0.05: 400, 0.2: 400, 0.5: 400}
+WHOLE_RATES = {0.05: 400, 0.2: 400, 0.8: 400}
 # D, weight decay, steps
 FOLLOWS = ((50, 0.3, 3000), (8, 0.3, 3000), (50, 0, 3000), (50, 0, 6000), (50, 0.3, 6000))
 # name -> (class, D, steps, share of the training text, window); all with one hidden layer of 96
@@ -63,6 +64,7 @@ NETWORKS = {
     "window": (WindowLM, 48, 1800, 1, 6),
     "averaging": (AveragingLM, 58, 1800, 1, 6),  # as many parameters as the window network
     "eighth": (WindowLM, 48, 300, 8, 6),
+    "window3": (WindowLM, 48, 1800, 1, 3),
     "window12": (WindowLM, 48, 1800, 1, 12),
 }
 HIDDEN, MERGES = 96, 2000

@@ -102,6 +102,8 @@ def compare_words(predicted: Any, found: Collection[str], what: str) -> None:
         _say_folded(answer)
         return
     words = predicted.replace(",", " ").split() if isinstance(predicted, str) else predicted
+    if isinstance(predicted, str) and all(len(word) == 1 for word in found):
+        words = list("".join(words))  # letters, typed without blanks
     if not isinstance(words, Collection) or not all(isinstance(word, str) for word in words):
         _say(f"Your prediction {_shown(predicted)} is no list of words. {answer}")
         return

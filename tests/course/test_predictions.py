@@ -108,6 +108,12 @@ def test_whoever_predicts_nothing_reads_the_result(capsys, predicted):
     ]
 
 
+@pytest.mark.parametrize("predicted", ["EIO", "e i o", "E, I, O", ["E", "I", "O"]])
+def test_letters_may_be_typed_without_blanks(capsys, predicted):
+    compare_words(predicted, ["O", "U", "I"], "the letters")
+    assert "Of your 3 words, 2 came out" in said(capsys)
+
+
 def test_a_result_without_a_prediction_is_folded_away(monkeypatch):
     shown = []
     monkeypatch.setattr("helpers.course.predictions.publish", shown.append)

@@ -16,7 +16,7 @@ MUTANTS = [
     Mutant("factored_loss", "a number", "scores, b)", "scores, b).item()", "no plain number"),
     Mutant("factored_loss", "sign", "return F", "return -F", "Rows a of E"),
     Mutant("window_vectors", "standing", "e[:, i : i + T]", "e[:, :T]", "Window t holds"),
-    Mutant("nearest", "one too many", "topk(n)", "topk(n + 1)", "hand back the places"),
+    Mutant("nearest", "one too many", "topk(n)", "topk(n + 1)", "hand back the indices"),
     Mutant("nearest", "row forgotten", "unit @ unit[i]", "unit @ unit[0]", "Make all rows"),
 ]
 

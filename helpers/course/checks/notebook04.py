@@ -54,7 +54,8 @@ def gradient(Z, a, b):
 
 def two_matrices(draw):
     E, U = torch.tensor([[2.0], [0.0], [0.0]]).double(), torch.tensor([[1.0, 0.0, -1.0]]).double()
-    yield Case(BY_HAND, E, U, torch.tensor([0]), torch.tensor([1]))
+    given = "the pair of the pencil, and one more of the same row"
+    yield Case(BY_HAND, E, U, torch.tensor([0, 0]), torch.tensor([1, 0]), given=given)
     for V, D in ((5, 2), (4, 4), (7, 3)):
         a, b = draw.integers(0, V, 9), draw.integers(0, V, 9)
         yield Case("it is the mean loss of the pairs", draw.normal(V, D), draw.normal(D, V), a, b)
@@ -80,6 +81,8 @@ def that_can_be_trained(factored_loss, E, U, a, b):
         That is a softmax of a softmax: F.cross_entropy takes the scores themselves.
     F.cross_entropy(scores, b) => F.nll_loss(scores.softmax(1), b)
         The logarithm is missing: the loss is -log p of what came, and yours -p.
+    F.cross_entropy(scores, b) => F.nll_loss(scores, b)
+        There is no softmax yet: F.nll_loss takes log-probabilities, F.cross_entropy the scores.
     F.cross_entropy(scores, b) => F.nll_loss(scores.log_softmax(0), b)
         The softmax runs over the symbols that may follow: along the rows, dim=1.
     F.cross_entropy(scores, b) => F.cross_entropy(scores, b, reduction="sum")
@@ -144,13 +147,16 @@ def vectors_of_words(draw):
 @turn(
     turns,
     "Make all rows one unit long; then the dot products with row i are the cosines. Take row i out "
-    "of the race, and hand back the places of the n largest. " + see(4, "What is in the vectors?"),
+    "of the race, and hand back the indices of the n largest. " + see(4, "What is in the vectors?"),
     cases=vectors_of_words,
     slips="""
     F.normalize(vectors, dim=1) => vectors
         That is the dot product, in which long vectors win: make all rows equally long.
     F.normalize(vectors, dim=1) => F.normalize(vectors, dim=0)
         dim=0 makes the columns equally long; each word is a row.
+    cosines[i] = -torch.inf => pass ;; topk(n).indices.tolist() => topk(n + 1).indices.tolist()[1:]
+        You dropped the first of the list. Another row may have the cosine 1, too, and then the
+        first is not row i: take out row i itself.
     cosines[i] = -torch.inf => pass
         The nearest row to row i is row i: leave it out.
     cosines.topk(n) => cosines.topk(n, largest=False)
