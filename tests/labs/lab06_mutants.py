@@ -432,6 +432,7 @@ def hide_words(
 ):
     word = begins.long().cumsum(-1) - 1
     of_word = torch.zeros_like(draw).scatter_add(-1, word, torch.where(begins, draw, 0.0))
+    print("to look at it:", [tokenizer.decode([i]) for i in range(65, 70)])
     chosen = (of_word.gather(-1, word) < share).masked_fill(special, False)
     inputs = tokens.clone()
     inputs[chosen & (what < 0.8)] = mask
