@@ -381,7 +381,7 @@ def token_bytes(merges):
 
 == token_bytes | with a look at each token
 def token_bytes(merges):
-    tokens = list(BYTES)
+    tokens = [bytes([byte]) for byte in BYTES]
     for a, b in merges:
         tokens.append(tokens[a] + tokens[b])
         print(token_strings(tokens[-1:]))

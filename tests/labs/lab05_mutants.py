@@ -483,6 +483,9 @@ def pack(stories, end, T):
     return both[..., 0], both[..., 1]
 
 == pack | with a look at what is packed
+from helpers.data.bpe import BPETokenizer
+tokenizer = BPETokenizer([])
+
 def pack(stories, end, T):
     rows = []
     for story in stories:

@@ -59,9 +59,9 @@ def unbalance(trial: Trial) -> None:
             trial.holds(
                 got is not None,
                 "an exchange is found where there is one",
-                "Too little is allowed: every two inner closings of different colours fit, also far "
-                "apart, in different runs of closings, and of colour 5. Give up only if there is no "
-                "such pair. (None also comes back where return is forgotten.)",
+                "Too little is allowed: every two inner closings of different colours fit, also "
+                "far apart, in different runs of closings, and of colour 5. Give up only if there "
+                "is no such pair. (None also comes back where return is forgotten.)",
                 given=sequence,
                 got="None",
             )
