@@ -95,6 +95,28 @@ def leaderboard(notebook: NotebookNode) -> tuple[float, str] | None:
     return found
 
 
+def too_slow(
+    notebook: NotebookNode,
+    cells: Iterable[int],
+    seconds: int,
+    points: Mapping[str, tuple[float | None, float]],
+) -> str:
+    """Which cells took too long, and whether that can have cost points.
+
+    Args:
+        cells: by their numbers, from 1.
+        seconds: after which they were stopped.
+        points: by task, what it got (None waits for a person) and what it can get.
+    """
+    named = []
+    for number in cells:
+        first_line = notebook.cells[number - 1].source.strip().partition("\n")[0]
+        named.append(f"cell {number} ({first_line[:60]})")
+    full = all(got in (None, most) for got, most in points.values())
+    cost = "It cost no points." if full else "Cells below may lack what it should have made."
+    return f"Stopped after {seconds} s, when the notebook was marked: {', '.join(named)}. {cost}"
+
+
 def page(
     notebook: NotebookNode,
     release: NotebookNode,

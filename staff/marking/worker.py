@@ -54,8 +54,8 @@ def mark(folder: Path) -> dict[str, Any]:
     if course.stopped_at:
         notes.insert(0, f"Ended at {course.stopped_at}: {watchdog.reason}.")
     if course.slow:
-        numbers = ", ".join(map(str, course.slow))
-        notes.append(f"Interrupted after {course.limits.cell_seconds} s: cell {numbers}.")
+        seconds = course.limits.cell_seconds
+        notes.append(report.too_slow(course.executed, course.slow, seconds, points))
     if course.no_word:
         notes.append(f"The hidden test said nothing: {', '.join(course.no_word)}; look at it.")
     sources = "\n".join(cell.source for cell in course.executed.cells)

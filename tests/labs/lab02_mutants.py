@@ -379,6 +379,14 @@ def token_bytes(merges):
         return [BYTES[i]] if i < 256 else spell(merges[i - 256][0]) + spell(merges[i - 256][1])
     return [bytes(spell(i)) for i in range(256 + len(merges))]
 
+== token_bytes | with a look at each token
+def token_bytes(merges):
+    tokens = [bytes([byte]) for byte in BYTES]
+    for a, b in merges:
+        tokens.append(tokens[a] + tokens[b])
+        print(token_strings(tokens[-1:]))
+    return tokens
+
 == token_bytes | by a dictionary
 def token_bytes(merges):
     table = {i: byte.to_bytes(1, "big") for i, byte in enumerate(BYTES)}

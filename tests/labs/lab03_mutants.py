@@ -52,11 +52,18 @@ no None | no two closings fit
 in place | changed = list(sequence) => changed = sequence | changed in place
 one new colour | , changed[q] = changed[q], changed[p] => = changed[q] | two symbols change places
 always the first pair | pairs[int(uniform() * len(pairs))] => pairs[0] | Choose by uniform()
-neighbours only | p < q and => q == p + 1 and | every pair of places
+neighbours only | p < q and => q == p + 1 and | Too little is allowed
 another source of randomness | pairs[int(uniform() * len(pairs))] => random.choice(pairs) \
     | nothing else that is random
 the openings | min(sequence[p - 1 : p + 2]) > 4 => max(sequence[p - 1 : p + 2]) < 5 \
     | Openings keep their places
+
+colour 5 left out | sequence[p - 1 : p + 2]) > 4 => sequence[p - 1 : p + 2]) > 5 | of colour 5
+gives up early | Give up only if
+-    p, q = pairs[int(uniform() * len(pairs))]
++    p, q = (int(uniform() * len(sequence)) for _ in range(2))
++    if (p, q) not in pairs:
++        return None
 
 == smallest_window
 an error at a closing without partner | elif openings: => else: | passed over
@@ -69,6 +76,13 @@ neighbours only | t - p + 1 => 2 | holds both ends
 == shortcut_accuracy
 a loop inside of the other | vote = votes.get(feature(sequence), 0) => vote = sum(1 if y else -1 \
     for s, y in train if feature(s) == feature(sequence)) | inside of the other
+a loop over listed values | inside of the other
+     for sequence, label in test:
+-        vote = votes.get(feature(sequence), 0)
++        if sequence is test[0][0]:
++            values = [(feature(s), 1 if y else -1) for s, y in train]
++        value = feature(sequence)
++        vote = sum(y for v, y in values if v == value)
 ties are balanced | right += 0.5 => right += label | A coin is right half
 an error at new values | .get(feature(sequence), 0) => [feature(sequence)] | Do not leave these out
 new values are left out | right / len(test) \
@@ -85,10 +99,19 @@ time first | a row is a sequence
 padding is read | torch.where(running, cell(x[:, t], h), => cell(x[:, t], | A row keeps the state
 another type | x.new_zeros(len(x), cell.h2h.in_features) \
     => torch.zeros(len(x), cell.h2h.in_features, dtype=torch.float32) | of the type of x
-sorted | belongs to row i
+sorted, and not sorted back | belongs to row i
      h = x.new_zeros(len(x), cell.h2h.in_features)
 +    lengths, order = lengths.sort()
 +    x = x[order]
+sorted, and sorted again | The way back is
+     h = x.new_zeros(len(x), cell.h2h.in_features)
++    lengths, order = lengths.sort(descending=True)
++    x = x[order]
+     for t in range(x.shape[1]):
+         running = (t < lengths)[:, None]  # (B, 1)
+         h = torch.where(running, cell(x[:, t], h), h)
+-    return h
++    return h[order]
 a row at a time | torch.where(running, cell(x[:, t], h), h) => torch.where(running, \
     torch.cat([cell(a[None], b[None]) for a, b in zip(x[:, t], h)]), h) | not over the rows
 no gradient through time | cell(x[:, t], h), h) => cell(x[:, t], h.detach()), h) | no .detach()
@@ -135,6 +158,17 @@ def first_error(sequence):
             return t
     if len(waiting) > 1:
         return len(sequence)
+
+== first_error | with a look at every step
+def first_error(sequence):
+    stack = []
+    for position, symbol in enumerate(sequence):
+        print(parentheses.text(stack), parentheses.text([symbol]))
+        if symbol > 4 and (not stack or stack[-1] != 9 - symbol):
+            return position
+        stack = [*stack, symbol] if symbol < 5 else stack[:-1]
+    say(f"{parentheses.text(sequence)} leaves {len(stack)} open")
+    return len(sequence) if stack else None
 
 == first_error | by trying every beginning
 def first_error(sequence):

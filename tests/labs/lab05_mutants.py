@@ -482,6 +482,23 @@ def pack(stories, end, T):
     both = torch.tensor([row + [(end, -100)] * (T - len(row)) for row in rows])
     return both[..., 0], both[..., 1]
 
+== pack | with a look at what is packed
+from helpers.data.bpe import BPETokenizer
+tokenizer = BPETokenizer([])
+
+def pack(stories, end, T):
+    rows = []
+    for story in stories:
+        text = [end, *story.tolist(), end]
+        print(tokenizer.decode([i % 256 for i in text]))
+        for i in range(0, len(text) - 1, T):
+            piece = list(zip(text[i : i + T], text[i + 1 : i + T + 1]))
+            if not rows or len(rows[-1]) + len(piece) > T:
+                rows.append([])
+            rows[-1] += piece
+    both = torch.tensor([row + [(end, -100)] * (T - len(row)) for row in rows])
+    return both[..., 0], both[..., 1]
+
 == pack | pieces first
 def pack(stories, end, T):
     pieces, gap = [], torch.tensor([end])

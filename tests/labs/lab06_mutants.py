@@ -440,6 +440,20 @@ def hide_words(
     targets = tokens.masked_fill(~chosen, -100)
     return inputs, targets
 
+== hide_words | with a look at what is chosen
+from helpers.data.bpe import BPETokenizer
+tokenizer = BPETokenizer([])
+
+def hide_words(
+    tokens, begins, special, draw, what, random, mask, share=0.15
+):
+    word = begins.long().cumsum(-1) - 1
+    of_word = torch.zeros_like(draw).scatter_add(-1, word, torch.where(begins, draw, 0.0))
+    chosen = (of_word.gather(-1, word) < share) & ~special
+    print(tokenizer.decode([65 + i for i in range(3)]))
+    kinds = torch.where(what < 0.8, mask, torch.where(what < 0.9, random, tokens))
+    return torch.where(chosen, kinds, tokens), torch.where(chosen, tokens, -100)
+
 == hide_words | the latest choice
 def hide_words(
     tokens, begins, special, draw, what, random, mask, share=0.15

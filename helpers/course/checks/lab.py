@@ -28,6 +28,8 @@ _SETTING = {
     *("UNPACK_SEQUENCE", "COPY", "DUP_TOP"),  # kept, mass = ..., and x = y = ...
 }
 _LOOKING_UP = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD", "IMPORT_")
+# The course's modules that draw and print, and solve no task.
+_SHOWING = tuple(f"helpers.display.{name}" for name in ("figures", "plotting", "spread"))
 
 
 class NotSolved(Exception):
@@ -44,11 +46,14 @@ class Lab:
     Attributes:
         name: such as "lab01".
         tasks: by name, in order.
+        shows: the course's functions that make something readable, such as a tokenizer's decode:
+            an answer may call them to look at what it does, as it may call what draws.
         variant: which class's numbers the tasks have; see ``use_variant``.
     """
 
     name: str
     tasks: dict[str, Task] = field(default_factory=dict)
+    shows: Collection[Callable[..., Any]] = ()
     variant: int = 0
 
     def task(
@@ -198,18 +203,18 @@ class Task:
 
     def _is_own_work(self, trial: Trial) -> None:
         fallbacks = [task.fallback for task in self.lab.tasks.values()]
-        for name, value in _used(trial.answer):
+        for name, value in _used(trial.answer, self.lab.shows):
             if name in self.without:
                 raise Complaint(
                     f"it is written without {name}",
                     f"{name} does the whole task; the exercise is to write it yourself.",
                 )
-            module = value.__name__ if isinstance(value, ModuleType) else _module(value)
             own = any(value is fallback for fallback in fallbacks) or name in self.uses
-            if module.split(".")[0] == BORROWED and not own:
+            if _is_borrowed(value) and not own:
                 raise Complaint(
                     f"it is your own work: {name} is the course's",
-                    "The course's package holds a solution of most tasks: read it afterwards.",
+                    "The course's package holds a solution of most tasks, so an answer may not use "
+                    f"it: take {name} out, and read it afterwards.",
                 )
 
 
@@ -256,8 +261,11 @@ def seed_of(*parts: Any) -> int:
     return int.from_bytes(digest[:8], "big") >> 1
 
 
-def _used(answer: Any) -> Iterator[tuple[str, Any]]:
-    """Names that a function, or the methods of a class, use, and what they stand for, if known."""
+def _used(answer: Any, shows: Collection[Any]) -> Iterator[tuple[str, Any]]:
+    """Names that a function, or the methods of a class, use, and what they stand for, if known.
+
+    What only shows something is left out.
+    """
     if isinstance(answer, type):
         bases = [base for base in answer.__mro__ if _module(base).split(".")[0] != "torch"]
         yield from ((base.__name__, base) for base in bases)
@@ -268,11 +276,23 @@ def _used(answer: Any) -> Iterator[tuple[str, Any]]:
     for part in parts:
         function = getattr(part, "__func__", part)
         if isinstance(function, FunctionType):
-            for operation, name in _names(function.__code__):
+            for operation, name, then in _names(function.__code__):
+                value = None  # of an attribute
                 if operation in ("LOAD_GLOBAL", "LOAD_NAME"):
-                    yield name, function.__globals__.get(name)
-                else:  # an attribute, or an import inside of the function
-                    yield name, sys.modules.get(name) if operation == "IMPORT_NAME" else None
+                    value = function.__globals__.get(name)
+                elif operation == "IMPORT_NAME":
+                    value = sys.modules.get(name)
+                if not _only_shows(value, then, shows):
+                    yield name, value
+
+
+def _only_shows(value: Any, attribute: str, shows: Collection[Any]) -> bool:
+    """Whether what stands for a name, or this attribute of it, is the course's and only shows."""
+    if not _is_borrowed(value):
+        return False
+    found = [value, getattr(value, attribute, None)]
+    methods = [getattr(each, "__func__", each) for each in found]
+    return _module(value) in _SHOWING or any(m is one for m in methods for one in shows)
 
 
 def _has_blanks(answer: Any) -> bool:
@@ -293,13 +313,23 @@ def _blank(code: CodeType) -> bool:
     )
 
 
-def _names(code: CodeType) -> Iterator[tuple[str, str]]:
-    for step in dis.get_instructions(code):
+def _names(code: CodeType) -> Iterator[tuple[str, str, str]]:
+    """How a name is looked up, the name, and the attribute that is looked up in it, if any."""
+    steps = list(dis.get_instructions(code))
+    for step, then in pairwise([*steps, steps[-1]]):
         if isinstance(step.argval, CodeType):
             yield from _names(step.argval)
         elif step.opname.startswith(_LOOKING_UP):
-            yield step.opname, step.argval
+            in_it = then.opname in ("LOAD_ATTR", "LOAD_METHOD")
+            yield step.opname, step.argval, then.argval if in_it else ""
+
+
+def _is_borrowed(value: Any) -> bool:
+    return _module(value).split(".")[0] == BORROWED
 
 
 def _module(value: Any) -> str:
+    """The module that something is, or that it comes from."""
+    if isinstance(value, ModuleType):
+        return value.__name__
     return getattr(value, "__module__", None) or ""

@@ -5,12 +5,17 @@ import torch
 
 from helpers.course.checks.lab import Lab, NotSolved, announce, on_leaderboard, seed_of
 from helpers.course.checks.trial import Complaint, NotAttempted
+from helpers.data import parentheses
+from helpers.data.bpe import BPETokenizer
+from helpers.display import plotting
 from helpers.models.ngram import AddK
+
+TOKENIZER = BPETokenizer([])
 
 
 @pytest.fixture
 def lab():
-    lab = Lab("lab99")
+    lab = Lab("lab99", shows=[parentheses.text, BPETokenizer.decode])
 
     def fallback(x):
         return 2 * x
@@ -26,7 +31,8 @@ def lab():
 
 def answer(source, name="double"):
     """A function as a notebook's cell would define it."""
-    namespace = {"__name__": "__main__", "torch": torch, "AddK": AddK}
+    namespace = {"__name__": "__main__", "torch": torch, "AddK": AddK, "plotting": plotting}
+    namespace |= {"parentheses": parentheses, "text": parentheses.text, "tokenizer": TOKENIZER}
     exec(source, namespace)
     return namespace[name]
 
@@ -80,12 +86,32 @@ def test_the_fallback_is_no_answer(lab, capsys):
         ("double = AddK", "AddK"),
         ("class double(AddK): pass", "AddK"),
         ("def double(x): return [AddK for _ in range(2)]", "AddK"),
+        ("def double(x): return parentheses.count_shapes(2 * x)", "parentheses"),
+        ("def double(x): return getattr(parentheses, 'text') and 2 * x", "parentheses"),
+        ("def double(x): return len(tokenizer.encode('a' * 2 * x))", "tokenizer"),
+        ("def double(x): return tokenizer and tokenizer.decode and 2 * x", "tokenizer"),
     ],
 )
 def test_borrowed_work_is_noticed(lab, source, named):
     verdict = lab.tasks["double"].judge(answer(source))
     assert not verdict.right
     assert named in verdict.complaint.rule
+    assert named in verdict.complaint.hint
+
+
+@pytest.mark.parametrize(
+    "looks",
+    [
+        "print(parentheses.text([0, 9]))",
+        "print(f'{text([0, 9])} of {x}')",
+        "print([tokenizer.decode([65 + i]) for i in range(3)])",
+        "show = plotting.bars if x < 0 else print",
+        "from helpers.display.figures import say",
+    ],
+)
+def test_an_answer_may_look_at_what_it_does(lab, looks):
+    verdict = lab.tasks["double"].judge(answer(f"def double(x):\n    {looks}\n    return 2 * x"))
+    assert verdict.right, verdict.words("double")
 
 
 def test_other_tasks_fallbacks_may_be_used(lab):

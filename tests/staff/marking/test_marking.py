@@ -285,7 +285,10 @@ def test_cells_that_were_tampered_with(marked):
     assert "Cells occur twice: perplexity." in row["reason"]
     assert row["out of"] == "6"
     # A cell that can be interrupted costs itself alone.
-    assert row["reason"].endswith(" Interrupted after 8 s: cell 8.")
+    assert row["reason"].endswith(
+        " Stopped after 8 s, when the notebook was marked: cell 8 (while True: pass). "
+        "Cells below may lack what it should have made."
+    )
     assert row["status"] == "marked"
 
 

@@ -9,7 +9,7 @@ import pytest
 from nbformat import v4
 
 from helpers.course.checks.lab import LEADERBOARD
-from staff.marking.report import LONGEST, leaderboard, page, table
+from staff.marking.report import LONGEST, leaderboard, page, table, too_slow
 
 SEED = "5197094163344920720"
 PNG = (  # one red point
@@ -44,6 +44,17 @@ def test_table():
     assert [r["c"] for r in rows] == ["", "0.5", ""]
     assert (rows[1]["leaderboard"], rows[1]["unit"]) == ("2.125", "'=bits")
     assert rows[2]["reason"] == "No, it is not."
+
+
+@pytest.mark.parametrize(
+    ("got", "cost"), [(2.0, "It cost no points."), (0.0, "Cells below may lack what")]
+)
+def test_a_cell_that_was_stopped_is_named_by_its_first_line(got, cost):
+    cells = [v4.new_markdown_cell("# Lab"), v4.new_code_cell("\nSTEPS = 500\ntrain(STEPS)")]
+    points = {"a": (got, 2.0), "by hand": (None, 4.0)}
+    words = too_slow(v4.new_notebook(cells=cells), [2], 108, points)
+    start = "Stopped after 108 s, when the notebook was marked: cell 2 (STEPS = 500). "
+    assert words.startswith(start + cost)
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "\r=1"])

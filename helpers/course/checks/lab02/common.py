@@ -9,8 +9,9 @@ from helpers.course.checks.comparing import differs
 from helpers.course.checks.describing import describe
 from helpers.course.checks.lab import Lab
 from helpers.course.checks.trial import NOTHING, Complaint, Trial
+from helpers.display.tokens import token_strings
 
-lab = Lab("lab02")
+lab = Lab("lab02", shows=[token_strings])
 
 
 def expect_kind(

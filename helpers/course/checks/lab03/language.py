@@ -81,6 +81,7 @@ def _sequences(trial: Trial) -> Iterator[Case]:
     return len(sequence) => return last if "last" in locals() else len(sequence)
         The first error counts, and reading ends there.
     else None => else True
+    else None => else False
         Where is the first error? True or False does not tell.
     """,
 )

@@ -77,6 +77,10 @@ _SLIPS = Slips(
     return h => return h[lengths.argsort()]
     return h => return h[lengths.argsort(descending=True)]
         {_ORDER}
+    return h => order = lengths.argsort(descending=True) ; return h[order][order]
+    return h => order = lengths.argsort() ; return h[order][order]
+        order[i] is the row that went to place i. The way back is order.argsort(), not order once \
+        more.
     cell(x[:, t], h), h) => cell(x[:, t], h), 0 * h)
         A state times 0 is 0, and not the state that was there. {_PADDED}
     """,
@@ -95,7 +99,13 @@ def last_states(trial: Trial) -> None:
         ([[1, 2, 3]], [3], "three symbols by hand", _ROWS),
         ([[1, 2, 3], [4, 5, 6]], [3, 3], "two rows by hand", _ORDER),
         ([[1, 2, 3], [4, 5, 0]], [3, 2], "a shorter row by hand", _PADDED),
-        ([[1, 2, 3], [4, 5, 9], [6, 7, 8]], [2, 1, 3], "padding is not read", _PADDED),
+        # Neither order of these lengths, up or down, is its own inverse.
+        (
+            [[1, 2, 9, 9], [4, 5, 6, 7], [8, 9, 9, 9], [3, 2, 1, 9]],
+            [2, 4, 1, 3],
+            "padding is not read",
+            _PADDED,
+        ),
     ):
         x = torch.tensor(rows, dtype=torch.float64)[..., None]
         given = f"a cell that computes ReLU(x + 10 h), inputs {rows}, lengths {lengths}"
@@ -114,7 +124,7 @@ def last_states(trial: Trial) -> None:
         got = trial.call(cell, x, lengths, given=given)
     calls = cell.calls
     rule = "each row has the state that it would have by itself"
-    trial.equals(got, alone, rule, _PADDED, given=given)
+    trial.equals(got, alone, rule, f"{_ORDER} {_PADDED}", given=given)
     trial.holds(
         calls <= T,
         "one call of the cell per time step, for the whole batch",
@@ -185,8 +195,12 @@ _ERROR_SLIPS = Slips(
     model(tokens) > 0 => model(tokens) > 0.5
     model(tokens) > 0 => model(tokens) > 1
         A logit is no probability, and may be negative: at which logit is P = 1/2?
+    model(tokens) > 0 => model(tokens) >= 0
+        A logit of 0 is not positive, so the model does not say "balanced".
     (model(tokens) > 0) != (labels == 1) => (model(tokens) > 0) == (labels == 1)
         That is the share that is right.
+    .item() => .item() * 100
+        A share goes from 0 to 1.
     tokens < 10 => tokens <= 10
         10 fills up the row: it is no symbol, and does not count in the length.
     """,
@@ -198,7 +212,7 @@ def error_by_length(trial: Trial) -> None:
     rows = [[0, 9, 10, 10], [0, 8, 10, 10], [2, 7, 10, 10]]
     rows += [[0, 1, 8, 9], [3, 6, 0, 9], [0, 1, 9, 8], [0, 1, 7, 9]]
     sets = [("by hand", torch.tensor(rows), torch.tensor([1, 0, 1, 1, 1, 0, 0]), 5.0)]
-    sets.append(("small logits", *sets[0][1:3], 0.3))
+    sets += [("small logits", *sets[0][1:3], 0.3), ("logits of 0", *sets[0][1:3], 0.0)]
     for T in (12, 1 + 2 * trial.integer(2, 5)):
         tokens, lengths = trial.integers(0, 10, 80, T), trial.integers(2, T + 1, 80)
         tokens = tokens.masked_fill(torch.arange(T) >= lengths[:, None], 10)
@@ -206,7 +220,7 @@ def error_by_length(trial: Trial) -> None:
     for rule, tokens, labels, size in sets:
         model, given = _Votes(size), f"80 {rule}"
         if len(tokens) < 80:
-            logits = [round(z, 1) for z in model(tokens).tolist()]
+            logits = [round(z, 1) + 0.0 for z in model(tokens).tolist()]
             given = f"rows {tokens.tolist()}, labels {labels.tolist()}, logits {logits}"
         model.graph = False
         trial.agrees(_error_by_length, model, tokens, labels, rule=rule, hint=_SHARE,

@@ -18,8 +18,9 @@ from helpers.course.checks.lab import Lab
 from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
 from helpers.course.checks.watching import Operations
+from helpers.data.bpe import BPETokenizer
 
-lab = Lab("lab06")
+lab = Lab("lab06", shows=[BPETokenizer.decode])
 
 IGNORED = -100  # the target of a position that predicts nothing, as in F.cross_entropy
 MASKING = see(15, "Masking")
