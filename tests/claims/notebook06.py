@@ -92,8 +92,8 @@ assert shares["colour counts match"][0] < 0.2 and min(of_usual) < 0.5
 
 # %% c087b trained
 assert ends > 95 and shared["colours ignored"][0] > 50
-assert shared["adjacent pairs"][0] > 14 and 8 < shared["adjacent pairs"][1] < 9
-assert shared["colour counts match"][0] < 10 and 30 < shared["colours ignored"][1] < 32
+assert shared["adjacent pairs"][0] > 14 and 5 < shared["adjacent pairs"][1] < 9
+assert shared["colour counts match"][0] < 10 and 20 < shared["colours ignored"][1] < 32
 
 # %% c093
 state = rng.getstate()
@@ -145,3 +145,6 @@ assert all(values[:, 2].min() > 90 for values in six.values())
 plainly = {recipe: np.median(values[:, 1]) for recipe, values in six.items()}
 assert plainly["four kinds"] > plainly["usual"] + 5 and plainly["usual"] < 40
 assert precise["five kinds"] < 40
+assert plainly["five kinds"] < min(plainly["four kinds"] - 5, 45)
+accepted = {recipe: np.median(values[:, 0]) for recipe, values in six.items()}
+assert 0.3 < accepted["five kinds"] / accepted["four kinds"] < 3.5
