@@ -49,9 +49,12 @@ assert read["usual"][0] > read["untrained"][0] + 3
 assert 3 < read["six kinds"][0] - read["usual"][0] < 22
 
 # %% c214 trained
-bottom, third = used[1], used[3]
-assert bottom[:, 0].min() > 90 and third[:, 0].min() > 90
-assert bottom[:, 2].max() < 55 and bottom[:, 3].min() > 85
-assert third[:, 2].max() < 25 and third[:, 3].min() > 85
-assert abs(bottom[:, 2] - bottom[:, 1]).max() < 15
-assert np.median(bottom[:, 1]) > 2.5 * np.median(third[:, 1])
+plain, bottom, third = used["usual", 1], used["six kinds", 1], used["six kinds", 3]
+assert bottom[:, 1].min() > 90 and third[:, 1].min() > 90
+assert bottom[:, 3].max() < 55 and bottom[:, 4].min() > 85
+assert third[:, 3].max() < 25 and third[:, 4].min() > 85
+assert abs(bottom[:, 3] - bottom[:, 2]).max() < 15
+assert np.median(bottom[:, 2]) > 2.5 * np.median(third[:, 2])
+assert np.median(bottom[:, 0]) > np.median(third[:, 0]) + 3
+assert abs(np.median(bottom[:, 6]) - np.median(bottom[:, 2])) < 15
+assert plain[:, 1:5].min() > 85 and np.median(plain[:, 0]) > 30

@@ -17,12 +17,6 @@ import pytest
 
 with pytest.raises(SyntaxError, match=r"closing parenthesis '\)' does not match .* '\['"):
     compile("([)]", "", "eval")
-# The slide's sequences in colours: three are balanced, and three fail already without colours.
-COLOURED = {(2, 0, 9, 7, 0, 9): 1, (1, 8, 3, 6): 1, (0, 9, 2, 4, 5, 2, 7, 7): 1}
-COLOURED |= {(0, 2, 7, 9, 7, 2, 7, 3): 0, (1, 8, 9, 0, 1, 9): 0, (1, 8, 7, 1): 0}
-for symbols, label in COLOURED.items():
-    steps = [1 if symbol <= 4 else -1 for symbol in symbols]
-    assert walk_is_balanced(steps) == bool(label) == parentheses.is_balanced(symbols)
 assert parentheses.is_balanced(parentheses.tokens(EXAMPLE))
 
 # %% c201
@@ -47,10 +41,10 @@ assert torch.allclose(net.rnn(x)[0][0, -1], h) and net.rnn(x)[0].shape == (1, 5,
 assert max(of_usual) < 0.9
 
 # %% c062 trained
-assert min(errors["usual"]["one colour"]) > 52
+assert min(errors["usual"]["wrong colour"]) > 52
 assert max(errors["usual"]["balanced"] + errors["usual"]["random string"]) < 3
-broken = ("([{()<}}])", "([{()<>})]", "<[{()<>}])", "([{()<>}](", "([{)(<>}])")
-assert sum(p_balanced(first, s) > 0.5 for s in broken) >= 2
+broken = ("<[{()<>}])", "([{)(<>}])", "([{()<>})]")
+assert max(p_balanced(first, s) for s in broken) > 0.6
 signs = {"([{()<>}])": True, "([{()<>})]": False, "([{)(<>}])": False}
 assert all(parentheses.is_balanced(parentheses.tokens(s)) == b for s, b in signs.items())
 for data in of_kind.values():
@@ -60,13 +54,11 @@ for data in of_kind.values():
 # %% c068 trained
 assert int(truly.sum()) == 625 and len(every) == 10**6
 assert (said & truly).sum() / said.sum() < 0.3
-assert (said == truly).double().mean() > 0.97 and (said & truly).sum() / truly.sum() > 0.97
+assert 0.97 < (said == truly).double().mean() < 0.999 and (said & truly).sum() / truly.sum() > 0.97
 
 # %% c303
-for network in ("Elman", "LSTM", "LSTM, 4 layers"):
-    runs = [r for r in study["runs"] if (r["network"], r["recipe"]) == (network, "usual")]
-    accepted = [r["by kind"]["20"]["one_colour_swapped"] for r in runs]
-    assert len(accepted) == 10 and min(accepted) > 0.45
+assert [sum(r["network"] == network for r in runs) for network in OTHERS] == [10, 10, 10]
+assert min(passed) > 45
 
 # %% c206
 state = rng.getstate()
@@ -100,8 +92,8 @@ assert shares["colour counts match"][0] < 0.2 and min(of_usual) < 0.5
 
 # %% c087b trained
 assert ends > 95 and shared["colours ignored"][0] > 50
-assert shared["adjacent pairs"][0] > 14 and 8 < shared["adjacent pairs"][1] < 9
-assert shared["colour counts match"][0] < 10 and 30 < shared["colours ignored"][1] < 32
+assert shared["adjacent pairs"][0] > 14 and 5 < shared["adjacent pairs"][1] < 9
+assert shared["colour counts match"][0] < 10 and 20 < shared["colours ignored"][1] < 32
 
 # %% c093
 state = rng.getstate()
@@ -123,20 +115,22 @@ assert all(0.22 < kinds.count(negative) / len(kinds) < 0.28 for negative in FOUR
 rng.setstate(state)
 
 # %% c096 trained
-assert min(errors["one colour"]["left open"]) > 15
-assert np.median(errors["one colour"]["left open"]) > 20
-assert min(errors["one colour"]["exchanged"]) < 40 < 45 < min(errors["usual"]["exchanged"])
-assert max(errors["one colour"]["one colour"]) < 45
+assert min(errors["wrong colour"]["left open"]) > 15
+assert np.median(errors["wrong colour"]["left open"]) > 20
+assert min(errors["wrong colour"]["exchanged"]) < 40 < 45 < min(errors["usual"]["exchanged"])
+assert max(errors["wrong colour"]["wrong colour"]) < 45
 
 # %% c101 trained
-for kind in ("one colour", "left open", "exchanged"):
+for kind in ("wrong colour", "left open", "exchanged"):
     assert np.median(errors["four kinds"][kind]) < np.median(errors["usual"][kind]) - 25
 
 # %% c102d trained
-late, often = changed
-assert max(slipped[late, "four kinds"]) < 10 and np.median(slipped[late, "four kinds"]) < 2
+often, colour = asked
+assert max(errors["four kinds"]["left open"]) < 10
+assert np.median(errors["four kinds"]["left open"]) < 2
 assert np.median(slipped[often, "four kinds"]) > 10
 assert np.median(slipped[often, "five kinds"]) < np.median(slipped[often, "four kinds"]) / 2
+assert np.median(slipped[colour, "five kinds"]) > np.median(slipped[colour, "four kinds"])
 state = rng.getstate()
 row = parentheses.tokens("([{}])").tolist()
 ends = [parentheses.depths(torch.tensor(f(row)))[-1] for f in (left_open, closed_too_often)]
@@ -146,8 +140,11 @@ rng.setstate(state)
 # %% c106 trained
 precise = {recipe: np.median(values, 0)[3] for recipe, values in six.items()}
 assert max(precise.values()) < 40
-assert all(precise["one colour"] < 0.9 * precise[k] for k in precise if k != "one colour")
+assert all(precise["wrong colour"] < 0.9 * precise[k] for k in precise if k != "wrong colour")
 assert all(values[:, 2].min() > 90 for values in six.values())
 plainly = {recipe: np.median(values[:, 1]) for recipe, values in six.items()}
 assert plainly["four kinds"] > plainly["usual"] + 5 and plainly["usual"] < 40
 assert precise["five kinds"] < 40
+assert plainly["five kinds"] < min(plainly["four kinds"] - 5, 45)
+accepted = {recipe: np.median(values[:, 0]) for recipe, values in six.items()}
+assert 0.3 < accepted["five kinds"] / accepted["four kinds"] < 3.5

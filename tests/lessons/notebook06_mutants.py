@@ -18,6 +18,13 @@ MUTANTS = [
     ),
     Mutant("recolour", "an opening for all", "0 if x[t] <= 4 else 5", "0", "A closing must stay"),
     Mutant("recolour", "backwards", "+ k)", "- k)", "Count from the first"),
+    Mutant(
+        "recolour",
+        "closings stop at 5",
+        "first + (x[t] - first + k) % 5",
+        "(x[t] + k) % 5 if first == 0 else max(5, (x[t] + k) % 10)",
+        "the count goes on",
+    ),
     Mutant("recolour", "next one", "*x[:t]", "*x[: t + 1]", "Count from the first"),
     Mutant(
         "recolour",

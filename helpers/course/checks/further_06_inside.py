@@ -157,9 +157,10 @@ def states_to_read(draw):
 
 
 def verdicts(answer, x, colours) -> Any:
-    """What comes back, in double precision where it is of floating-point numbers."""
+    """What comes back, in double precision where it is of floating-point numbers or of bools."""
     found = answer(x, colours)
-    return found.double() if isinstance(found, Tensor) and found.is_floating_point() else found
+    fits = isinstance(found, Tensor) and (found.is_floating_point() or found.dtype == torch.bool)
+    return found.double() if fits else found
 
 
 @turn(

@@ -80,6 +80,8 @@ def colours_to_change(draw):
     yield Case("a closing, one further on", x, 6, 1)
     yield Case("behind the last of a half comes its first", [0, 9], 1, 1)
     yield Case("behind the last of a half comes its first", [4, 5], 0, 1)
+    yield Case("behind the last of a half comes its first", [0, 8], 1, 4)
+    yield Case("behind the last of a half comes its first", [3, 5], 0, 4)
     for length in (6, 20):
         (x,) = sample_balanced(1, length, draw.generator).tolist()
         yield Case(
@@ -103,6 +105,8 @@ def colours_to_change(draw):
     first + (x[t] - first + k) % 5 => (x[t] + k) % 5
     first + (x[t] - first + k) % 5 => (x[t] + k) % 4
         A closing must stay a closing: 5 to 9.
+    first + (x[t] - first + k) % 5 => max(first, (x[t] + k) % (5 + first))
+        Behind 9 comes 5, and then the count goes on: two further than 9 is 6.
     % 5 => % 4
         Each half has five symbols.
     return [(0 if s <= 4 else 5) + (s - (0 if s <= 4 else 5) + k) % 5 for s in x]
