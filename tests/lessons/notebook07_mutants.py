@@ -4,15 +4,17 @@ from tests.labs.mutation import Mutant, Rewrite
 
 MUTANTS = [
     Mutant("gated_cell", "no old state", "z * h + ", "", "z * h + (1 - z) * candidate"),
-    Mutant("gru_cell", "reset upside down", "r * from_h", "(1 - r) * from_h", "in a tanh"),
     Mutant("gated_cell", "no such letter", '"z"', '"g"', "the letters are"),
     Mutant("lstm_cell", "a small c", '"C"', '"c"', 'a large "C"'),
     Mutant("both_ways", "one after the other", "x.flip(1)", "from_left", "gets x turned round"),
     Mutant("counter", "o half open", '"o": (20, 20)', '"o": (1, 1)', "near 1 on both"),
     Mutant("gru_cell", "one gate", 'affine(p, "r"', 'affine(p, "z"', "Two gates by affine"),
     Mutant("lstm_cell", "no candidate", "i * candidate", "i", "a candidate with a tanh"),
-    Mutant("counter", "a little", '"f": (20, 20)', '"f": (4, 4)', "lose nothing"),
-    Mutant("counter", "nearly", '"f": (20, 20)', '"f": (9, 9)', "lose nothing"),
+    Mutant("counter", "a little", '"f": (20, 20)', '"f": (4, 4)', "nothing is lost"),
+    Mutant("counter", "nearly", '"f": (20, 20)', '"f": (9, 9)', "nothing is lost"),
+    Mutant(
+        "counter", "a small candidate", '"C": (20, -20)', '"C": (3, -3)', "size of the candidate"
+    ),
     Mutant("counter", "half in", '"i": (20, 20)', '"i": (0, 0)', "one half"),
     Mutant("counter", "one", '"C": (20, -20)', '"C": (1, -1)', "0.76"),
     Mutant("counter", "only a", '"i": (20, 20)', '"i": (20, -20)', "-1 on a b"),
