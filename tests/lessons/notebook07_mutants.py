@@ -13,7 +13,11 @@ MUTANTS = [
     Mutant("counter", "a little", '"f": (20, 20)', '"f": (4, 4)', "nothing is lost"),
     Mutant("counter", "nearly", '"f": (20, 20)', '"f": (9, 9)', "nothing is lost"),
     Mutant(
-        "counter", "a small candidate", '"C": (20, -20)', '"C": (3, -3)', "size of the candidate"
+        "counter",
+        "losses add up",
+        '"f": (20, 20), "i": (20, 20), "C": (20, -20)',
+        '"f": (10, 10), "i": (10, 10), "C": (3, -3)',
+        "size of the candidate",
     ),
     Mutant("counter", "half in", '"i": (20, 20)', '"i": (0, 0)', "one half"),
     Mutant("counter", "one", '"C": (20, -20)', '"C": (1, -1)', "0.76"),

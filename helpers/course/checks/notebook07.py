@@ -198,13 +198,11 @@ def letters(draw):
         "What is added is i times the candidate, which must be {} on {}: the sigmoid of 0 is one "
     )
     adds += f"half, and tanh(1) is 0.76 only. {COUNTERS}"
-    keeps = (
-        "Over 100 letters small losses add up: f, i and the size of the candidate must be so near "
-    )
+    keeps = "Over 100 letters small losses add up: f, i and the size of the candidate must be so "
     keeps += (
-        "1, on both letters, that nothing is lost. Give all of them large numbers (negative only "
+        "near 1, on both letters, that nothing is lost. Give all of them large numbers (negative "
     )
-    keeps += f"for C, on a b). {COUNTERS}"
+    keeps += f"only for C, on a b). {COUNTERS}"
     yield Case("an a adds one", "a", hint=adds.format("1", "an a"))
     yield Case("a b takes one away", "b", hint=adds.format("-1", "a b"))
     yield Case("the forget gate keeps the count", "a" * 100, hint=keeps)
