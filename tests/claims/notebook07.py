@@ -95,7 +95,7 @@ assert 0.9 < (1 - 1 / (1 + math.exp(-10))) * 20_000 < 1.1
 assert 15 < 1000 - ends["with none beyond 10"][0] < 25
 assert 0.04 < 1 - (1 / (1 + math.exp(-10))) ** 1000 < 0.05
 
-# %% c094
+# %% c093
 eye, zeros = torch.eye(2), torch.zeros(2, 2)
 ours = {"W_xh": 10 * eye, "W_hh": eye, "b_h": torch.zeros(2), "W_xz": zeros, "W_hz": zeros}
 ours["b_z"] = torch.full((2,), math.log(9))  # z = 0.9: it adds one in ten at each step
