@@ -18,6 +18,8 @@ assert all(v < 0.05 for v in ends.values()) and ends[0.5] < ends[0.9] and ends[2
 # %% c067
 assert gradient_norms("relu", 2.2)[60] < 0.3 and gradient_norms("relu", 2.4)[60] > 10
 assert all(0.3 < gradient_norms(kind, 2.3)[60] < 10 for kind in ("tanh", "relu"))
+shares = [gradient_norms("relu", 1.0, seed=seed)[20] ** 0.05 for seed in range(5)]
+assert abs(np.mean(shares) - 6**-0.5) < 0.02 and max(shares) - min(shares) < 0.1
 
 # %% c086d trained
 held20 = [transfer["LSTM, forget bias 3", s] for s in range(3)]

@@ -6,7 +6,6 @@ MUTANTS = [
     Mutant("products", "no weight", " * w *", " *", "times w"),
     Mutant("products", "no square", "h[t] ** 2", "h[t]", "Begin with [1.0]"),
     Mutant("products", "one too many", "h) - 1, 0, -1", "h) - 1, -1, -1", "T, T - 1, ..., 1"),
-    Mutant("products", "forwards", "range(len(h) - 1, 0, -1)", "range(1, len(h))", "T, T - 1"),
 ]
 
 REWRITES = [

@@ -4,6 +4,13 @@ from tests.labs.mutation import Mutant, Rewrite
 
 MUTANTS = [
     Mutant("falls", "one character", "character in characters", "character == characters[0]", "Ta"),
+    Mutant(
+        "falls",
+        "a list",
+        "torch.tensor([character in characters for character in text])",
+        "[character in characters for character in text]",
+        "not a list",
+    ),
     Mutant("share_won", "per cent", "return won", "return 100 * won", "divide by the number"),
 ]
 

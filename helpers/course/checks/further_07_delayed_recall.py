@@ -36,6 +36,12 @@ def as_list(answer, w, h):
         These are the factors of the single steps: multiply them up.
     * (1 - h[t] ** 2) =>
         The slope of tanh, 1 - h[t] ** 2, belongs into every factor.
+    1 - h[t] ** 2 => (1 - h[t]) ** 2
+        Only h is squared: the slope of tanh is 1 - h[t] ** 2.
+    1 - h[t] ** 2 => 1 - np.tanh(h[t]) ** 2
+        h[t] is a value of tanh already, so the slope is 1 - h[t] ** 2, without another tanh.
+    range(len(h) - 1, 0, -1) => range(1, len(h))
+        Go from the last step back: the first factor is that of h[T].
     h[t] ** 2 => h[t - 1] ** 2
         The step from h[t - 1] to h[t] has the slope at h[t], not at h[t - 1].
     """,

@@ -18,8 +18,9 @@ def gates_and_texts(draw):
 
 @turn(
     turns,
-    "Take the rows in which one of the characters is read, and all others; of both the mean over "
-    "time, and the difference of the two means.",
+    "Take the rows in which one of the characters is read, and all others (for ~ and for choosing "
+    "rows you need a tensor of booleans, not a list); of both the mean over time, and the "
+    "difference of the two means.",
     cases=gates_and_texts,
     slips="""
     gates[~at].mean(dim=0) - gates[at].mean(dim=0) => gates[at].mean(dim=0) - gates[~at].mean(dim=0)

@@ -62,6 +62,12 @@ def steps(gates, states=1, rule="it is the formula"):
         This is the candidate alone: the gate does not act yet.
     affine(p, "z" => affine(p, "h"
         The gate has weights of its own, named "z".
+    affine(p, "z" => affine(p, "h" ;; candidate = torch.relu(affine(p, "h" => \
+    candidate = torch.relu(affine(p, "z"
+        The letters are exchanged: the gate has the weights named "z", the candidate those named
+        "h".
+    affine(p, "z", x, h) => affine(p, "z", x, h) - p["b_z"]
+        The gate has a bias, too, b_z: affine adds it.
     """,
 )
 def gated_cell(p, x, h):
@@ -107,6 +113,15 @@ def gated_cell(p, x, h):
         There is one tanh, around the whole sum, with r inside of it.
     from_x = x @ p["W_xh"].T + p["b_h"] => from_x = affine(p, "h", x, h)
         Here what comes from h is counted twice: the sum by affine has it already.
+    r = torch.sigmoid( => r = (
+    z = torch.sigmoid( => z = (
+        A gate lies between 0 and 1: r and z both have a sigmoid.
+    p["b_h"] => p["b_hh"] ;; h @ p["W_hh"].T + p["b_hh"] => h @ p["W_hh"].T + p["b_h"]
+        b_h and b_hh are exchanged: b_hh stands in the bracket that r multiplies.
+    z * h + => z * r * h +
+        r acts in the candidate alone: the mixture is that of the gated cell.
+    r * from_h => (1 - r) * from_h
+        r itself stands before the bracket, not 1 - r: where r is near 0, the old state is hidden.
     """,
 )
 def gru_cell(p, x, h):
@@ -159,6 +174,13 @@ def gru_cell(p, x, h):
         All three gates have a sigmoid: a gate lies between 0 and 1.
     o * torch.tanh(C), C => o * torch.tanh(C)
         Two tensors come back, h and C: the next step needs both.
+    candidate = torch.tanh( => C = torch.tanh( ;; i * candidate => i * C
+        The candidate has overwritten the old C: give it a name of its own.
+    return o => h = o ;; torch.tanh(C), C => torch.tanh(C); \
+    return torch.sigmoid(affine(p, "o", x, h)) * torch.tanh(C), C
+        All gates read the old h, the output gate as well.
+    candidate = torch.tanh(affine(p, "C", x, h)) => candidate = torch.tanh(affine(p, "C", x, C))
+        The candidate reads the old hidden state h, not the cell state C.
     """,
 )
 def lstm_cell(p, x, h, C):
@@ -176,7 +198,11 @@ def letters(draw):
         "What is added is i times the candidate, which must be {} on {}: the sigmoid of 0 is one "
     )
     adds += f"half, and tanh(1) is 0.76 only. {COUNTERS}"
-    keeps = f"f must be so near 1 that 100 steps lose nothing: give it large numbers. {COUNTERS}"
+    keeps = "Over 100 letters small losses add up: f, i and the size of the candidate must be so "
+    keeps += (
+        "near 1, on both letters, that nothing is lost. Give all of them large numbers (negative "
+    )
+    keeps += f"only for C, on a b). {COUNTERS}"
     yield Case("an a adds one", "a", hint=adds.format("1", "an a"))
     yield Case("a b takes one away", "b", hint=adds.format("-1", "a b"))
     yield Case("the forget gate keeps the count", "a" * 100, hint=keeps)
@@ -213,6 +239,8 @@ def what_it_counts(answer, text):
         letters.
     "f": (20, 20) => "f": (0, 0)
         A forget gate of one half keeps hardly anything: give f a large number, for both letters.
+    "f": (20, 20) => "f": (20, -20)
+        It forgets at every b: the forget gate must be near 1 on both letters.
     "C": (20, -20) => "C": (20, 20)
         It counts up on both letters: on a b the candidate must be -1.
     """,
@@ -261,6 +289,10 @@ def pairs_of_networks(draw):
     backward(x.flip(1)).flip(1) => backward(x)
     backward(x.flip(1)).flip(1) => backward(x.flip(0)).flip(0)
         The second network reads from the beginning, too: turn time round, which is dimension 1.
+    backward(x.flip(1)).flip(1) => forward(x.flip(1)).flip(1)
+        The second network is backward: it has weights of its own.
+    backward(x.flip(1)).flip(1) => backward(x.flip(1)) ;; dim=2) => dim=2).flip(1)
+        Only what the second network says is turned back, before both are joined.
     dim=2 => dim=1
     dim=2 => dim=0
         The states are joined one after the other; they shall stand side by side, dim=2.
