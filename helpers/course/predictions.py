@@ -66,8 +66,8 @@ def compare_choice(predicted: Any, measured: str, options: Collection[str], what
     """Say whether the predicted one of several possibilities came out.
 
     Args:
-        predicted: one of ``options``, in small or large letters, or as a number; ``...`` for no
-            prediction.
+        predicted: one of ``options``, in small or large letters, with its article or without, or
+            as a number; ``...`` for no prediction.
         measured: the one that came out.
         options: all of them.
         what: the question in a few words.
@@ -143,12 +143,16 @@ def _number(predicted: Any, unit: str) -> float | None:
 
 def _option(predicted: Any, options: Collection[str]) -> str | None:
     if isinstance(predicted, str):
-        words = predicted.strip().lower()
-        return next((option for option in options if option.strip().lower() == words), None)
+        words = _without_article(predicted)
+        return next((option for option in options if _without_article(option) == words), None)
     number = _number(predicted, "")  # whoever types 0.001 means "0.001"
     if number is None:
         return None
     return next((option for option in options if _number(option, "") == number), None)
+
+
+def _without_article(words: str) -> str:
+    return words.strip().lower().removeprefix("the ").strip()
 
 
 def _how_far(number: float, measured: float, unit: str, digits: int) -> str:

@@ -1,5 +1,8 @@
 """What the further notebook 08_which_score_aligns claims: see staff/notebooks/claims.py."""
 
+# %% c401 trained
+assert min(exact(model, held_out[:400]) for model in models.values()) > 0.75
+
 # %% c095
 hand = torch.tensor([[1, 0, 0], [0, 1, 1]]).bool(), torch.tensor([[1, 0, 0], [1, 0, 0]]).bool()
 assert abs(error_rate(hand[1], hand[0]) - 0.6) < 1e-6

@@ -107,6 +107,7 @@ assert patched["nothing"] > 0.5 > min(patched["oiseaux"], patched["blancs"])
 assert all(len(still) > 10 for still in kept.values())
 noun_seen, adjective_seen = (np.mean(still, axis=0) for still in kept.values())
 assert noun_seen[0] < 0.5 < 0.7 < noun_seen[1] and adjective_seen[1] < 0.5 < 0.7 < adjective_seen[0]
+assert noun_seen[2] > 0.5  # the other adjective, in most cases
 
 # %% c503
 truth = ["the", "cat", "sat", "on", "the", "mat"]
@@ -121,8 +122,15 @@ assert abs(bleu([short], [truth]) - 100 * math.exp(1 - 6 / 4)) < 1e-9
 together = (10 / 11 * 8 / 9 * 5 / 7 * 3 / 5) ** (1 / 4)  # counts are summed, then divided
 found = bleu([said, short], [truth, truth])
 assert abs(found - 100 * together * math.exp(1 - 12 / 11)) < 1e-9
+assert bleu([["the", "cat"]], [truth]) == 0  # too short for n-grams of three words
 
 # %% c506
-half, reference = others["half"].split(), next(iter(real.values())).split()
-assert Counter(half) & Counter(reference) == Counter(half)
+half = Counter(others["half"].split())
+assert half & Counter(reference.split()) == half
 assert bleus["wrong"] > bleus["right"] + 20 and bleus["right"] > bleus["half"]
+
+# %% c506 trained
+gentle = [bleus[name] for name in models]
+assert gentle[0] + 5 < gentle[1] < min(gentle[2:]) - 5
+plain = [100 * hits[name].mean() for name in models]
+assert max(plain[2:]) - plain[0] > max(gentle[2:]) - gentle[0] + 5

@@ -165,6 +165,12 @@ def test_one_of_several(capsys, predicted, words):
     assert said(capsys) == f"{words}\n"
 
 
+@pytest.mark.parametrize("predicted", ["the time", "Time", " The time "])
+def test_an_article_may_be_left_out(capsys, predicted):
+    compare_choice(predicted, "the time", ["the score", "the time"], "the cause")
+    assert said(capsys) == "You predicted the time, and so it is (the cause).\n"
+
+
 @pytest.mark.parametrize(
     ("predicted", "words"),
     [

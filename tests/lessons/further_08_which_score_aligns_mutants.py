@@ -4,6 +4,13 @@ from tests.labs.mutation import Mutant, Rewrite
 
 MUTANTS = [
     Mutant("error_rate", "or", "found & truth", "found | truth", "the links in both tables"),
+    Mutant(
+        "paired_effects",
+        "a mean alone",
+        "return found",
+        "return sum(found) / len(found)",
+        "That is their mean",
+    ),
 ]
 
 REWRITES = [

@@ -7,6 +7,7 @@ MUTANTS = [
     Mutant("decoder_step", "another order", "[s, c, y]", "[y, c, s]", "reads [s; c; y]"),
     Mutant("additive_scores", "softmax of v", "@ v", "@ v.softmax(-1)", "axis of length 1"),
     Mutant("look_back", "sums of states", "weights @ h,", "h.sum(1, keepdim=True),", "multiply"),
+    Mutant("look_back", "over sentences", "dim=-1", "dim=0", "sentences or English words"),
     Mutant("bilinear_scores", "h not turned", "h.transpose(1, 2)", "h", "transposed"),
     Mutant("bilinear_scores", "added", "s @ W @", "(s + s @ W) @", "two products"),
 ]
@@ -21,6 +22,20 @@ def decoder_step(y, s, c, embed, cell, output):
     new = cell(torch.hstack([e, c]), s)
     logits = output(torch.cat((new, c, e), -1))
     return logits, new
+""",
+    ),
+    Rewrite(
+        "additive_scores",
+        "a loop",
+        """
+def additive_scores(s, Uh, W, v):
+    (B, T, _), S = s.shape, Uh.shape[1]
+    scores = torch.zeros(B, T, S)
+    for b in range(B):
+        for t in range(T):
+            for i in range(S):
+                scores[b, t, i] = v @ torch.tanh(W @ s[b, t] + Uh[b, i])
+    return scores
 """,
     ),
     Rewrite(

@@ -7,8 +7,14 @@ from helpers.course.checks.pointers import see
 from helpers.course.checks.turn import Case, turn
 
 turns = Lab("notebook08")
-SMALL_S = torch.tensor([[[0.5, 2.0]]], dtype=torch.double)
-SMALL_H = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]]], dtype=torch.double)
+SMALL_S = torch.tensor([[[0.5, 2.0]]])
+SMALL_H = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]]])
+NEAR = 1e-5  # of numbers in single precision, which a loop into torch.zeros has as well
+
+
+def normals(draw, *sizes):
+    """Random tensors of these sizes."""
+    return [draw.normal(*size, dtype=torch.float32) for size in sizes]
 
 
 def decoders(draw):
@@ -48,6 +54,8 @@ def decoders(draw):
         These are the logits of the old state, which has not read y: take the new one.
     torch.cat([y, c], dim=1), s => torch.cat([y, c], dim=1), torch.zeros_like(s)
         The old state s is not used: what has been written so far would be lost.
+    torch.cat([y, c], dim=1), s => torch.cat([c, y], dim=1), s
+        The cell reads the word first, then the vector: [y; c].
     torch.cat([y, c], dim=1), s => torch.cat([y, c], dim=1), c
         The cell goes on from the old state s; c stands beside the word that it reads.
     """,
@@ -60,11 +68,10 @@ def decoder_step(y, s, c, embed, cell, output):
 
 
 def compared_by_a_network(draw):
-    eye, ones = torch.eye(2, dtype=torch.double), torch.ones(2, dtype=torch.double)
-    yield Case("by hand: 1.951, 1.461, 0.059", SMALL_S, 2 * SMALL_H, eye, ones)
+    yield Case("by hand: 1.951, 1.461, 0.059", SMALL_S, 2 * SMALL_H, torch.eye(2), torch.ones(2))
     for B, T, S, H in ((2, 3, 3, 3), (3, 2, 5, 4)):
         given = f"B = {B}, T = {T}, S = {S}, A = 3, H = {H}, random numbers"
-        numbers = (draw.normal(*size) for size in ((B, T, H), (B, S, 3), (3, H), (3,)))
+        numbers = normals(draw, (B, T, H), (B, S, 3), (3, H), (3,))
         yield Case("it is the formula", *numbers, given=given)
 
 
@@ -72,8 +79,9 @@ def compared_by_a_network(draw):
     turns,
     "W s for all states is s @ W.T, with the shape (B, T, A). Put an axis of length 1 into it for "
     "the French words, [:, :, None], and one into Uh for the English ones, [:, None]; then they "
-    f"add up to (B, T, S, A). {see(8, 'The additive score')}",
+    f"add up to (B, T, S, A), and @ v at the end sums over A. {see(8, 'The additive score')}",
     cases=compared_by_a_network,
+    tolerance=NEAR,
     slips="""
     s @ W.T => s @ W
         A row of s times W transposed: s @ W.T.
@@ -105,15 +113,15 @@ def additive_scores(s, Uh, W, v):
 
 
 def scores_with_padding(draw):
-    scores = torch.tensor([[[1.951, 1.461, 0.059]]], dtype=torch.double)
+    scores = torch.tensor([[[1.951, 1.461, 0.059]]])
     two, three = torch.tensor([[[True, True, False]]]), torch.ones(1, 1, 3, dtype=torch.bool)
     yield Case("padding has no weight", scores, SMALL_H, two)
     yield Case("by hand: (0.481, 0.348)", scores, SMALL_H, three)
     for B, T, S, H in ((3, 3, 3, 3), (3, 2, 5, 4)):
         mask = (torch.arange(S) < torch.tensor([S, S - 1, S - 2])[:, None])[:, None]
         given = f"B = {B}, T = {T}, S = {S}, H = {H}, random numbers, padding in two rows"
-        numbers = draw.normal(B, T, S), draw.normal(B, S, H), mask
-        yield Case("each row sums to 1", *numbers, given=given)
+        numbers = normals(draw, (B, T, S), (B, S, H))
+        yield Case("each row sums to 1", *numbers, mask, given=given)
 
 
 @turn(
@@ -122,6 +130,7 @@ def scores_with_padding(draw):
     "axis, and multiply the weights with h. Return the contexts, then the weights. "
     + see(8, "Weights, and the context vector"),
     cases=scores_with_padding,
+    tolerance=NEAR,
     slips="""
     scores.masked_fill(~mask, -torch.inf) => scores
         Padding gets a weight: put minus infinity there before the softmax.
@@ -132,8 +141,8 @@ def scores_with_padding(draw):
     scores.masked_fill(~mask, -torch.inf).softmax(dim=-1) => scores.softmax(dim=-1) * mask
         Without the padding the weights no longer sum to 1: mask the scores, not the weights.
     softmax(dim=-1) => softmax(dim=1)
-        This softmax goes over the English words, axis 1; each of them shares its weight out over
-        the French words, the last axis.
+        This softmax goes over sentences or English words, axis 0 or 1: each English word shares
+        its weight out over the French words, the last axis.
     scores.masked_fill(~mask, -torch.inf).softmax(dim=-1) => scores.masked_fill(~mask, 0.0)
     .softmax(dim=-1) =>
         The softmax is missing: scores are no weights.
@@ -152,13 +161,12 @@ def look_back(scores, h, mask):
 
 
 def compared_by_a_matrix(draw):
-    eye = torch.eye(2, dtype=torch.double)
-    swap = torch.tensor([[0.0, 1.0], [0.0, 0.0]], dtype=torch.double)
-    yield Case("with W = I, the dot product: 0.5, 2, -0.5", SMALL_S, SMALL_H, eye)
+    swap = torch.tensor([[0.0, 1.0], [0.0, 0.0]])
+    yield Case("with W = I, the dot product: 0.5, 2, -0.5", SMALL_S, SMALL_H, torch.eye(2))
     yield Case("by hand: 0, 0.5, 0", SMALL_S, SMALL_H, swap)
     for B, T, S, H in ((2, 3, 3, 3), (3, 2, 5, 4)):
         given = f"B = {B}, T = {T}, S = {S}, H = {H}, random numbers"
-        numbers = (draw.normal(*size) for size in ((B, T, H), (B, S, H), (H, H)))
+        numbers = normals(draw, (B, T, H), (B, S, H), (H, H))
         yield Case("it is the formula", *numbers, given=given)
 
 
@@ -167,6 +175,7 @@ def compared_by_a_matrix(draw):
     "Entry (t, i) is (row t of s) W (row i of h): two products of matrices, with h transposed in "
     f"its last two axes, h.transpose(1, 2). {see(8, 'Scores without a network')}",
     cases=compared_by_a_matrix,
+    tolerance=NEAR,
     slips="""
     s @ W @ h.transpose(1, 2) => s @ h.transpose(1, 2)
         W is not used: this is the plain dot product.
