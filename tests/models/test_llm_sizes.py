@@ -163,7 +163,7 @@ def test_gopher_s_family_has_thirteen_squares_per_layer(size, layers, heads, d_h
 
 def test_the_rule_of_thumb_holds_for_the_usual_shape_only():
     off = {m.name for m in MODELS.values() if abs(simple_parameters(m) / m.stated - 1) > 0.05}
-    assert off == {"PaLM", "Gopher", "Chinchilla", "LaMDA", "T5"}
+    assert off == {"PaLM", "Gopher", "Chinchilla", "LaMDA", "T5", "Qwen3", "DeepSeek-V3"}
     gpt3 = MODELS["GPT-3"]
     assert simple_parameters(gpt3) == 12 * 96 * 12288**2 + 50257 * 12288
 
