@@ -188,6 +188,9 @@ def models_that_look(draw):
     cases=models_that_look,
     call=as_number,
     slips="""
+    changed[:, t:] = (changed[:, t:] => changed[:, t] = (changed[:, t]
+    changed[:, t:] = (changed[:, t:] => changed[:, t + 1 :] = (changed[:, t + 1 :]
+        Change all tokens from position t on, in a copy, and look at positions before t.
     difference[:, :t].abs().max() => difference[:, t - 1].abs().max()
     difference[:, :t].abs().max() => difference[0, :t].abs().max()
     difference[:, :t].abs().max() => difference[0, t - 1].abs().max()
@@ -199,9 +202,6 @@ def models_that_look(draw):
     changed[:, t:] = (changed[:, t:] => changed[:, :t] = (changed[:, :t]
         Position t reads token t, so it may move. Which positions must not? And which tokens are
         changed?
-    changed[:, t:] = (changed[:, t:] => changed[:, t] = (changed[:, t]
-    changed[:, t:] = (changed[:, t:] => changed[:, t + 1 :] = (changed[:, t + 1 :]
-        Change all tokens from position t on, in a copy, and look at positions before t.
     .abs() =>
         A logit that falls has moved as well: take absolute values, and the largest of all.
     .max() => .mean()
@@ -235,8 +235,9 @@ def started(answer, sizes, form):
         ]
         ends = (nn.Embedding(96, D), None) if bias else (None, nn.Linear(D, 200, bias=False))
         model = MyGPT.fallback(200, D, blocks, nn.LayerNorm(D), *ends)
-        if not bias:
-            nn.init.ones_(model.output.weight)
+        for weight in model.parameters():
+            if weight.ndim == 2:
+                nn.init.ones_(weight)  # so that what is not drawn anew is noticed
         answer(model)
     return sizes_of(model)
 
