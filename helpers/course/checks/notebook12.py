@@ -188,13 +188,13 @@ def models_that_look(draw):
     cases=models_that_look,
     call=as_number,
     slips="""
-    changed[:, t:] = (changed[:, t:] => changed[:, t] = (changed[:, t]
-    changed[:, t:] = (changed[:, t:] => changed[:, t + 1 :] = (changed[:, t + 1 :]
-        Change all tokens from position t on, in a copy, and look at positions before t.
     difference[:, :t].abs().max() => difference[:, t - 1].abs().max()
     difference[:, :t].abs().max() => difference[0, :t].abs().max()
     difference[:, :t].abs().max() => difference[0, t - 1].abs().max()
         A leak may show in any text and at any of the positions before t: look at *all* of them.
+    changed[:, t:] = (changed[:, t:] => changed[:, t] = (changed[:, t]
+    changed[:, t:] = (changed[:, t:] => changed[:, t + 1 :] = (changed[:, t + 1 :]
+        Change all tokens from position t on, in a copy, and look at positions before t.
     difference[:, :t].abs() => difference[:, : t + 1].abs()
     difference[:, :t].abs() => difference[:, t:].abs()
     difference[:, :t].abs() => difference.abs()
