@@ -40,13 +40,13 @@ def check_parts(found, wanted, hint, given):
 
 
 def logits_of(model, sizes, weights, tokens):
-    """What a MyGPT made of these parts gives with these weights."""
+    """What a MyGPT made of these parts gives with these weights; without any, on "meta"."""
     made, wanted = model(*parts_of(*sizes)), MyGPT.fallback(*parts_of(*sizes))
     keep = "Leave __init__ as it is: later notebooks look for these names."
     check_parts(made, wanted, keep, f"sizes {sizes[:3]}")
-    if tokens.is_meta:
-        made = made.to("meta")
-        return tuple(on_meta(lambda: made(tokens)).shape)
+    if not weights:
+        made, there = made.to("meta"), tokens.to("meta")
+        return tuple(on_meta(lambda: made(there)).shape)
     made.double().load_state_dict(weights)
     with torch.no_grad():
         return made(tokens)
@@ -61,12 +61,11 @@ def texts_to_read(draw):
         for length in (6, T):
             tokens, given = draw.integers(0, V, 2, length), f"{length} tokens, {words}"
             yield Case("its logits are those of the formula", sizes, weights, tokens, given=given)
-    tokens = torch.zeros(2, T, dtype=torch.long, device="meta")
     yield Case(
         "it runs on any device",
         (V, T, D, True),
         {},
-        tokens,
+        torch.zeros(2, T, dtype=torch.long),
         given="model and tokens on a second device, as on a GPU",
         hint="Some tensor is made on the CPU on the way: torch.arange(..., device=tokens.device).",
     )
@@ -330,8 +329,9 @@ def modern_sizes(draw):
 
 @turn(
     turns,
-    "First the model, MyGPT(V, D, blocks, norm, output=...), then its start in the order of the "
-    "text: small_start, the embeddings, zeros. " + see(12, "What has changed since GPT-2"),
+    "First the model, MyGPT(V, D, blocks, norm, output=nn.Linear(D, V, bias=False)), whose output "
+    "is a matrix of its own; then its start in the order of the text: small_start, the embeddings, "
+    "zeros. " + see(12, "What has changed since GPT-2"),
     cases=modern_sizes,
     call=made_and_started,
     tolerance=0.05,
