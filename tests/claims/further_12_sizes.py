@@ -28,4 +28,3 @@ assert round(llm_sizes.parameters(deepseek) / 1e9) == 671
 assert 37e9 < llm_sizes.active_parameters(deepseek) < 38e9
 assert llm_sizes.cached_numbers(deepseek) < llm_sizes.cached_numbers(qwen)
 assert 1000 < llm_sizes.parameters(deepseek) / llm_sizes.parameters(qwen) < 1250
-assert 56 < 2 * 128 * 128 / (512 + 64) < 57.5
