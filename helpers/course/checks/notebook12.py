@@ -31,9 +31,7 @@ def check_parts(found, wanted, hint, given):
     back = "Hand back the module: the last line is a return."
     if not isinstance(found, nn.Module):
         raise Complaint("it hands back a model", back, given, type(found).__name__)
-    mine, theirs = (
-        {n: tuple(w.shape) for n, w in m.state_dict().items()} for m in (found, wanted)
-    )
+    mine, theirs = ({n: tuple(w.shape) for n, w in m.state_dict().items()} for m in (found, wanted))
     if others := sorted(n for n in {**mine, **theirs} if mine.get(n) != theirs.get(n)):
         got, expected = (f"{others[0]}: {d.get(others[0], 'not there')}" for d in (mine, theirs))
         raise Complaint("it has the parts that were asked for", hint, given, got, expected)
@@ -168,11 +166,11 @@ def models_that_look(draw):
 
     said = {
         causal: "0 for a model that does not look ahead",
-        one_ahead: "more than 0 for one that reads one token too many",
-        of_the_last: "more than 0 for one that reads the last token everywhere",
+        one_ahead: "more than 0 for one that does",
+        of_the_last: "more than 0 for one that does",
         sinking: "how far a logit moves, up or down",
-        far: "more than 0 for one that leaks in one text, at one position",
-        near: "more than 0 for one that leaks in the last text alone",
+        far: "more than 0 for one that does",
+        near: "more than 0 for one that does",
     }
     for t in (3, T - 1, 1):
         for model, rule in said.items():
