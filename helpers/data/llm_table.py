@@ -57,6 +57,13 @@ class LargeModel:
         encoder_layers: of a second stack; the ``n_layers`` of the first then have cross-attention.
         stated_without_embeddings: the stated size leaves the embeddings out.
         released: parameters in the released weights.
+        qk_norm: queries and keys are normalized, with a gain of K numbers for each.
+        latent, query_latent: of latent attention: the width of the vector from which keys and
+            values of all heads are made, and of that for the queries; None: there is none.
+        d_rotary: then also the width of the one key, shared by all heads, that is turned.
+        experts, experts_used, shared_experts, d_expert: how many feed-forward layers a layer has to
+            choose from, how many a token uses, how many it uses always, and their width.
+        dense_layers: the first layers, which have one feed-forward layer instead.
     """
 
     name: str
@@ -92,6 +99,15 @@ class LargeModel:
     encoder_layers: int = 0
     stated_without_embeddings: bool = False
     released: int | None = None
+    qk_norm: bool = False
+    latent: int | None = None
+    query_latent: int | None = None
+    d_rotary: int = 0
+    experts: int = 0
+    experts_used: int = 0
+    shared_experts: int = 0
+    d_expert: int = 0
+    dense_layers: int = 0
     cells: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property

@@ -34,8 +34,9 @@ def parameter_parts(model: LargeModel) -> dict[str, int]:
     norms = layers * model.norms_per_layer + cross + stacks * model.further_norms
     return {
         "attention": (layers + cross) * _attention(model),
-        "feed-forward": layers * _feed_forward(model),
-        "norms": norms * norm_parameters(D, bias=bool(model.norm_biases)),
+        "feed-forward": _feed_forward_of_all(model, model.experts),
+        "norms": norms * norm_parameters(D, bias=bool(model.norm_biases))
+        + layers * _norms_in_attention(model),
         "embeddings": model.vocab_size * D,
         "positions": (model.position_rows or 0) * D
         + layers * D * heads * model.relative_projections
@@ -47,6 +48,19 @@ def parameter_parts(model: LargeModel) -> dict[str, int]:
 def parameters(model: LargeModel) -> int:
     """The number of parameters, embeddings included, from everything known of the model."""
     return sum(parameter_parts(model).values())
+
+
+def active_parameters(model: LargeModel) -> int:
+    """How many parameters take part in the computation of one token: all, but for the experts."""
+    idle = model.experts - model.experts_used
+    return parameters(model) - _feed_forward_of_all(model, idle) + _feed_forward_of_all(model, 0)
+
+
+def cached_numbers(model: LargeModel) -> int:
+    """How many numbers a model keeps of each token while it writes, in all layers together."""
+    if model.latent is not None:
+        return model.n_layers * (model.latent + model.d_rotary)
+    return model.n_layers * 2 * (model.n_kv_heads or model.n_heads) * _d_head(model)
 
 
 def comparable_parameters(model: LargeModel) -> int:
@@ -62,13 +76,42 @@ def _d_head(model: LargeModel) -> int:
 def _attention(model: LargeModel) -> int:
     """Of one layer: 2 D H K for W_Q and W_O, 2 D H_kv K for W_K and W_V; H K need not be D."""
     D, K = model.d_model, _d_head(model)
+    if model.latent is not None:
+        return _latent_attention(model)
     queries = model.n_heads * K
     keys = (model.n_kv_heads or model.n_heads) * K
     biases = (queries + 2 * keys + D) * bool(model.biases)
     return 2 * D * (queries + keys) + biases
 
 
-def _feed_forward(model: LargeModel) -> int:
+def _latent_attention(model: LargeModel) -> int:
+    """Of one layer of multi-head latent attention; keys and queries have d_rotary numbers more."""
+    D, heads, K = model.d_model, model.n_heads, _d_head(model)
+    latent, query_latent = model.latent or 0, model.query_latent or D
+    queries = (D + heads * (K + model.d_rotary)) * query_latent
+    keys_and_values = D * (latent + model.d_rotary) + latent * heads * 2 * K
+    return queries + keys_and_values + heads * K * D
+
+
+def _norms_in_attention(model: LargeModel) -> int:
+    """Gains of the norms inside of one layer's attention."""
+    if model.latent is not None:
+        return model.latent + (model.query_latent or 0)
+    return 2 * _d_head(model) * model.qk_norm
+
+
+def _feed_forward_of_all(model: LargeModel, experts: int) -> int:
+    """Of all layers, if so many experts to choose from are counted."""
+    layers = model.n_layers + model.encoder_layers
+    if not model.experts:
+        return layers * _feed_forward(model, model.d_ff)
+    with_experts = layers - model.dense_layers
+    chosen = (experts + model.shared_experts) * _feed_forward(model, model.d_expert)
+    router = model.experts * model.d_model
+    return model.dense_layers * _feed_forward(model, model.d_ff) + with_experts * (chosen + router)
+
+
+def _feed_forward(model: LargeModel, d_ff: int | None) -> int:
     count = gated_feed_forward_parameters if model.gated else feed_forward_parameters
-    d_ff = 4 * model.d_model if model.d_ff is None else model.d_ff
+    d_ff = 4 * model.d_model if d_ff is None else d_ff
     return count(model.d_model, d_ff, bias=bool(model.biases))

@@ -47,10 +47,15 @@ def test_attributes_are_the_cells():
             assert getattr(model, attribute) == model.cells[column]
 
 
-def test_two_rows_are_added_and_marked():
+def test_four_rows_are_added_and_marked():
     added = [model for model in large_language_models() if not model.on_slide]
-    assert [(model.name, model.size) for model in added] == [("GPT-1", "117M"), ("GPT-2", "1.5B")]
-    assert len(large_language_models()) == 16
+    assert [(model.name, model.size) for model in added] == [
+        ("GPT-1", "117M"),
+        ("GPT-2", "1.5B"),
+        ("Qwen3", "0.6B"),
+        ("DeepSeek-V3", "671B"),
+    ]
+    assert len(large_language_models()) == 18
 
 
 def test_stated_sizes_are_numbers():

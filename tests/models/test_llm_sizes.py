@@ -14,6 +14,8 @@ from helpers.models.costs import (
     norm_parameters,
 )
 from helpers.models.llm_sizes import (
+    active_parameters,
+    cached_numbers,
     comparable_parameters,
     parameter_parts,
     parameters,
@@ -64,6 +66,38 @@ def library_model(name):
             num_attention_heads=m.n_heads,
         )
         return lambda: transformers.LlamaForCausalLM(config)
+    if name == "Qwen3":
+        config = transformers.Qwen3Config(
+            vocab_size=m.vocab_size,
+            hidden_size=m.d_model,
+            num_hidden_layers=m.n_layers,
+            intermediate_size=m.d_ff,
+            num_attention_heads=m.n_heads,
+            num_key_value_heads=m.n_kv_heads,
+            head_dim=m.d_head,
+            tie_word_embeddings=True,
+        )
+        return lambda: transformers.Qwen3ForCausalLM(config)
+    if name == "DeepSeek-V3":
+        config = transformers.DeepseekV3Config(
+            vocab_size=m.vocab_size,
+            hidden_size=m.d_model,
+            num_hidden_layers=m.n_layers,
+            intermediate_size=m.d_ff,
+            moe_intermediate_size=m.d_expert,
+            num_attention_heads=m.n_heads,
+            num_key_value_heads=m.n_heads,
+            kv_lora_rank=m.latent,
+            q_lora_rank=m.query_latent,
+            qk_rope_head_dim=m.d_rotary,
+            qk_nope_head_dim=m.d_head,
+            v_head_dim=m.d_head,
+            n_routed_experts=m.experts,
+            n_shared_experts=m.shared_experts,
+            num_experts_per_tok=m.experts_used,
+            first_k_dense_replace=m.dense_layers,
+        )
+        return lambda: transformers.DeepseekV3ForCausalLM(config)
     config = transformers.T5Config(
         vocab_size=m.vocab_size,
         d_model=m.d_model,
@@ -75,7 +109,9 @@ def library_model(name):
     return lambda: transformers.T5ForConditionalGeneration(config)
 
 
-@pytest.mark.parametrize("name", ["GPT-1", "GPT-2", "OPT", "BLOOM", "LLaMA", "T5"])
+@pytest.mark.parametrize(
+    "name", ["GPT-1", "GPT-2", "OPT", "BLOOM", "LLaMA", "T5", "Qwen3", "DeepSeek-V3"]
+)
 def test_counts_equal_those_of_the_library_s_models(name):
     build = library_model(name)
     with torch.device("meta"):
@@ -127,7 +163,7 @@ def test_gopher_s_family_has_thirteen_squares_per_layer(size, layers, heads, d_h
 
 def test_the_rule_of_thumb_holds_for_the_usual_shape_only():
     off = {m.name for m in MODELS.values() if abs(simple_parameters(m) / m.stated - 1) > 0.05}
-    assert off == {"PaLM", "Gopher", "Chinchilla", "LaMDA", "T5"}
+    assert off == {"PaLM", "Gopher", "Chinchilla", "LaMDA", "T5", "Qwen3", "DeepSeek-V3"}
     gpt3 = MODELS["GPT-3"]
     assert simple_parameters(gpt3) == 12 * 96 * 12288**2 + 50257 * 12288
 
@@ -172,3 +208,12 @@ def test_lamda_s_stated_size_leaves_the_embeddings_out():
     lamda = MODELS["LaMDA"]
     assert parameters(lamda) - comparable_parameters(lamda) == 32000 * 8192
     assert comparable_parameters(MODELS["T5"]) == parameters(MODELS["T5"])
+
+
+def test_what_takes_part_in_one_token_and_what_is_kept_of_it():
+    # DeepSeek-AI (2024), abstract: 671B parameters, 37B for each token; section 4.2
+    deepseek = MODELS["DeepSeek-V3"]
+    assert active_parameters(deepseek) == pytest.approx(37e9, rel=0.02)
+    assert cached_numbers(deepseek) == 61 * (512 + 64)
+    assert active_parameters(MODELS["Qwen3"]) == parameters(MODELS["Qwen3"])
+    assert cached_numbers(MODELS["Qwen3"]) == 28 * 2 * 8 * 128

@@ -1,0 +1,30 @@
+"""What the further notebook 12, sizes, claims: see staff/notebooks/claims.py."""
+
+# %% 58a257ff
+for tokens_, length_, part in ((50_257, 1024, 87), (2048, 1024, 22)):
+    embeddings = 100 * tokens_ * 128 / count_parameters(tokens_, length_, 4, 128)
+    assert round(embeddings) == part
+assert round(small) == 87
+assert count_parameters(50_257, 1024, 12, 768) == 124_439_808
+
+# %% ddf824b9
+assert len(slide) == 14 and len(near) == 9
+assert worst < 3 and close == 11 and max(map(abs, thumb)) > 95
+assert {m.name for m in slide if m not in near} == {
+    "PaLM",
+    "Gopher",
+    "Chinchilla",
+    "LaMDA",
+    "T5",
+}
+
+# %% c015
+assert expert_layer(2, 3, 4, 1, 1) == (98, 44)
+deepseek, qwen = since["DeepSeek-V3"], since["Qwen3"]
+experts = 58 * whole + 3 * 3 * 7168 * 18_432
+assert experts == llm_sizes.parameter_parts(deepseek)["feed-forward"]
+assert 0.97 < 58 * whole / llm_sizes.parameters(deepseek) < 0.99
+assert round(llm_sizes.parameters(deepseek) / 1e9) == 671
+assert 37e9 < llm_sizes.active_parameters(deepseek) < 38e9
+assert llm_sizes.cached_numbers(deepseek) < llm_sizes.cached_numbers(qwen)
+assert 1000 < llm_sizes.parameters(deepseek) / llm_sizes.parameters(qwen) < 1250
