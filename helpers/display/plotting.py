@@ -447,7 +447,8 @@ def _discrete(x: np.ndarray) -> bool:
 def reference_lines(ax: Axes, lines: Mapping[str, float], *, vertical: bool = False) -> None:
     """Dashed lines at given heights (or positions), each named at its end, outside the axes.
 
-    Names that would overlap are moved apart; call this after everything else has been drawn.
+    Names that would overlap are moved apart, and a line outside the limits has none; call this
+    after everything else has been drawn.
 
     Raises:
         ValueError: if a position is not finite.
@@ -459,7 +460,8 @@ def reference_lines(ax: Axes, lines: Mapping[str, float], *, vertical: bool = Fa
         draw = ax.axvline if vertical else ax.axhline
         draw(value, color=GREY, ls=(0, (5, 3)), lw=1.6, marker="", zorder=1)
     # Asking for the limits makes matplotlib work them out; then positions in points are known.
-    (ax.get_xlim if vertical else ax.get_ylim)()
+    low, high = sorted((ax.get_xlim if vertical else ax.get_ylim)())
+    ordered = [(label, value) for label, value in ordered if low <= value <= high]
     points = [
         float(ax.transData.transform((value, value))[0 if vertical else 1]) * 72 / ax.figure.dpi
         for _, value in ordered

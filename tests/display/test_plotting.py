@@ -143,6 +143,14 @@ def test_curves_refuse_what_does_not_fit(series, message):
         plotting.curves(series, xlabel="x", ylabel="y")
 
 
+def test_a_reference_line_outside_the_limits_makes_no_giant_figure():
+    figure, ax = plt.subplots()
+    ax.set_ylim(1.90001, 1.9)  # as after a training that has hardly begun
+    plotting.reference_lines(ax, {"Kneser-Ney": 1.5, "here": 1.900005})
+    assert [text.get_text() for text in ax.texts] == ["here"]
+    assert figure.get_tightbbox().height < 2 * figure.get_figheight()
+
+
 def test_reference_lines_must_be_finite():
     with pytest.raises(ValueError, match="'floor' needs a finite"):
         plotting.curves({"a": ([1], [1])}, xlabel="x", ylabel="y", floor={"floor": np.inf})
