@@ -5,7 +5,7 @@
 Parts: laptop (the preset), baselines (modified Kneser-Ney on the same tokens, and an LSTM with
 tuned rate at the time that the preset took), sizes (widths from 32 to 128 at the preset's tokens),
 vocabulary (from 512 to 4,096 tokens), copying (changes that were to make the model look back for
-names earlier) and long (the preset laptop_long, ten times the steps, once).
+names earlier), steps (the preset laptop in fewer steps, each run with its own schedule) and long (the preset laptop_long, ten times the steps, once).
 
 Every run is measured on the Reader's validation stories as it goes, each read from its beginning:
 bits per byte, and the share of minimal pairs that it decides rightly
@@ -51,6 +51,7 @@ V = 2048
 LSTM_RATES = (3e-3, 1e-2, 3e-2, 1e-1)
 LSTM_SIZES = {"d_model": 128, "d_hidden": 384}
 WIDTHS = (32, 64, 96, 128)
+STEPS = (150, 300, 500)  # what slower machines make of the preset laptop
 VOCABULARIES = (512, 1024, 2048, 4096)
 
 
@@ -262,6 +263,16 @@ def sizes(options: argparse.Namespace) -> None:
         untimed("sizes", {"width": width, "seed": seed}, partial(build, preset, V, seed), 4)
 
 
+def fewer_steps(options: argparse.Namespace) -> None:
+    """The preset laptop in fewer steps: what slower machines can expect of it."""
+    for seed, steps in itertools.product(range(options.seeds), STEPS):
+        untimed("steps", {"steps": steps, "seed": seed}, partial(build, in_steps(steps), V, seed), 2)
+
+
+def in_steps(steps: int) -> dict[str, Any]:
+    return {**PRESETS["laptop"], "steps": steps, "warmup": min(20, steps // 10)}
+
+
 def vocabulary(options: argparse.Namespace) -> None:
     """Vocabularies at the laptop's other settings; tokens are shorter, the text per step too."""
     for size in VOCABULARIES:
@@ -341,6 +352,7 @@ PARTS = {
     "sizes": sizes,
     "vocabulary": vocabulary,
     "copying": copying,
+    "steps": fewer_steps,
     "long": long,
 }
 TIMED = ("baselines", "laptop", "long")  # their seconds belong to the machine that is written down
