@@ -5,7 +5,8 @@
 Parts: laptop (the preset), baselines (modified Kneser-Ney on the same tokens, and an LSTM with
 tuned rate at the time that the preset took), sizes (widths from 32 to 128 at the preset's tokens),
 vocabulary (from 512 to 4,096 tokens), copying (changes that were to make the model look back for
-names earlier), steps (the preset laptop in fewer steps, each run with its own schedule) and long (the preset laptop_long, ten times the steps, once).
+names earlier), steps (the preset laptop in fewer steps, with a schedule of their own) and long (the
+preset laptop_long, ten times the steps, once).
 
 Every run is measured on the Reader's validation stories as it goes, each read from its beginning:
 bits per byte, and the share of minimal pairs that it decides rightly

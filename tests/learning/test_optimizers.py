@@ -254,6 +254,6 @@ def test_several_optimizers_are_used_as_one():
     both.param_groups[1]["lr"] = 0.25
     one.grad, two.grad = torch.ones(2), torch.ones(2)
     both.step()
-    assert one.tolist() == [0.5, 0.5] and two.tolist() == [0.75, 0.75]
+    assert (one.tolist(), two.tolist()) == ([0.5, 0.5], [0.75, 0.75])
     both.zero_grad()
-    assert one.grad is None and two.grad is None
+    assert (one.grad, two.grad) == (None, None)

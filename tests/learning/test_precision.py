@@ -16,7 +16,8 @@ def test_inside_the_block_products_are_made_in_16_bits_and_after_it_as_before():
     with products_in("bfloat16", model):
         inside = model(x)
         inside.float().sum().backward()
-    assert inside.dtype == torch.bfloat16 and not torch.equal(inside.float(), plain)
+    assert inside.dtype == torch.bfloat16
+    assert not torch.equal(inside.float(), plain)
     assert (inside.float() - plain).abs().max() < 0.1
     assert model.weight.dtype == model.weight.grad.dtype == torch.float32
     assert torch.equal(model(x), plain)

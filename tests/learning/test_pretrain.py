@@ -192,7 +192,7 @@ def test_a_gpu_s_steps_are_timed(monkeypatch, a_second, steps, width):
     monkeypatch.setattr(presets, "steps_a_second", lambda preset, device: a_second)
     found = in_time("t4", torch.device("cuda"))
     assert (found["steps"], found["width"]) == (steps, width)
-    assert found["precision"] == "float32" and not found["compile"]
+    assert (found["precision"], found["compile"]) == ("float32", False)
 
 
 def test_timing_some_steps_leaves_the_random_numbers_alone():

@@ -59,7 +59,8 @@ def gradients_to_clip(draw):
         The new length is most; yours is 1.
     g.mul_(most / length) => g * (most / length)
     g.mul_(most / length) => pass
-        The gradients have not changed: mul_ multiplies a tensor in place.
+        The gradients have not changed: mul_ multiplies a tensor in place. (Parameters can be walked
+        through only once: make a list first.)
     ** 0.5 => ** 1.0
         The length is the *root* of the sum of all squares.
     g.square().sum() => g.norm()
@@ -240,12 +241,12 @@ def as_number(answer, *arguments):
 
 
 def texts_that_go_on(draw):
-    V = 5
+    V = 11
     model = Remembers(draw.normal(V, V))
-    for n, m in ((2, 1), (3, 4), (1, 2)):
+    for n, m in ((3, 4), (2, 1), (1, 2)):
         context, continuation = draw.integers(0, V, n), draw.integers(0, V, m)
         given = f"a model with a memory, {n} tokens of context, {m} that go on"
-        rule = "one token by hand" if m == 1 else "several tokens"
+        rule = "one token" if m == 1 else "several tokens"
         yield Case(rule, model, context, continuation, given=given)
 
 
