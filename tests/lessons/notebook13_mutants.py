@@ -17,7 +17,13 @@ MUTANTS = [
         "max(g.norm() for g in gradients)",
         "the length of all gradients together",
     ),
-    Mutant("clip", "nothing handed back", "return length.item()", "pass", "hand back"),
+    Mutant(
+        "clip",
+        "twice as much",
+        "g.mul_(most / length)",
+        "g.mul_(2 * most / length)",
+        "most / length",
+    ),
     Mutant(
         "rate",
         "a product",
@@ -39,8 +45,7 @@ MUTANTS = [
         """        for group, most in zip(optimizer.param_groups, highest):
             group["lr"] = most * rate(step, steps, warmup, decay)
         inputs, targets = batches.batch(step - 1)
-        yield train_step(model, optimizer, inputs, targets)
-""",
+        yield train_step(model, optimizer, inputs, targets)""",
         """        inputs, targets = batches.batch(step - 1)
         yield train_step(model, optimizer, inputs, targets)
         for group, most in zip(optimizer.param_groups, highest):
@@ -54,8 +59,8 @@ MUTANTS = [
     Mutant(
         "train",
         "a step without a yield",
-        "        yield train_step(model, optimizer, inputs, targets)\n",
-        "        result = train_step(model, optimizer, inputs, targets)\n    yield result\n",
+        "        yield train_step(model, optimizer, inputs, targets)",
+        "        result = train_step(model, optimizer, inputs, targets)\n    yield result",
         "yield what train_step hands back",
     ),
     Mutant("train", "one step less", "range(1, steps + 1)", "range(1, steps)", "for each step"),
