@@ -4,6 +4,8 @@
 assert len(steepness) == 6 and max(steepness.values()) < 0.3 and min(steepness.values()) < 0.06
 
 # %% c103 trained
+import math
+
 for row in flatness.values():
     assert row["the gradient"] < row["AdamW's first step"] < row["Muon's first step"]
     assert row["Muon's first step"] > 0.6

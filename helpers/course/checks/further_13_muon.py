@@ -17,8 +17,8 @@ def matrices(draw):
 
 @turn(
     turns,
-    "Divide by the Frobenius norm, G.norm(), once; then each round makes a X + b S X + c S S X with "
-    "S = X X^T.",
+    "Divide by the Frobenius norm, G.norm(), once; then each round makes a X + b S X + c S S X "
+    "with S = X X^T.",
     cases=matrices,
     slips="""
     G / G.norm() => G

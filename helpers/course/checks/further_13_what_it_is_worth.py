@@ -19,8 +19,8 @@ def studies(draw):
 
 @turn(
     turns,
-    'First the bits of "all" by seed, a dictionary; then, for each row of the entry, its bits minus '
-    "those of the same seed.",
+    'First the bits of "all" by seed, a dictionary; then, for each row of the entry, its bits '
+    "minus those of the same seed.",
     cases=studies,
     slips="""
     row["bits"] - unchanged[row["seed"]] => unchanged[row["seed"]] - row["bits"]
