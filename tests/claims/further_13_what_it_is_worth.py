@@ -13,6 +13,7 @@ assert 25_000 < sum(p.numel() for p in small.parameters()) < 26_000
 by_bits = [statistics.median(final[w]) for w in sorted(final)]
 assert by_bits[0] - by_bits[-1] > 0.05 and all(a > b for a, b in itertools.pairwise(by_bits))
 assert all(len(some) == 3 and max(some) - min(some) < 0.008 for some in final.values())
+assert 0.84 < always_he < 0.86
 assert all(76 < p < 84 if w < 96 else p > 96 for w, some in told.items() for p in some)
 by_vocabulary = [r["test"]["bits_per_byte"] for r in runs_of_v]
 assert len(runs_of_v) == 4 and all(a > b for a, b in itertools.pairwise(by_vocabulary))
