@@ -39,18 +39,18 @@ if (L, D) == (4, 128):
 first, *_, last = spelled.values()
 assert first < 0.9 < last
 
-# %% c083 trained
-assert (L, D) != (4, 128) or (decided["pronoun"] > 60 and decided["ending"] > 55)
-
 # %% c316
 assert all(pair.right == pair.wrong for pair in pairs["ending"])
 assert abs(decided_by["always he or his"]["pronoun"] - 0.75) < 0.01
-at = {n: decided_by[f"{n} steps, mean of {len(some)}"] for n, some in by_steps.items()}
-assert at[800]["pronoun"] > 0.95 > 0.85 > at[150]["pronoun"] > 0.65
+at = {n: next(row for name, row in decided_by.items() if f"{n} steps" in name) for n in by_steps}
+assert at[800]["pronoun"] > 0.95 > 0.8 > at[150]["pronoun"]
 assert abs(at[800]["pronoun"] - decided_by["counted pronouns"]["pronoun"]) < 0.07
 assert abs(at[800]["ending"] - decided_by["shared words"]["ending"]) < 0.1
 assert at[150]["ending"] < at[800]["ending"] - 0.03
 assert all(abs(row["name"] - decided_by["2-gram model"]["name"]) < 0.08 for row in at.values())
+
+# %% c083 trained
+assert (L, D) != (4, 128) or (decided["pronoun"] > 60 and decided["ending"] > 55)
 
 # %% c317
 assert max(p["name"] for p in curve if p["tokens"] < 5.2e6) < 0.7 < 0.88 < curve[-1]["name"]
@@ -61,7 +61,8 @@ end_of = {name: sum(some[-15:]) / 15 for name, (some, _, _) in five.items()}
 last_check = {name: checks[-1][1] for name, (_, _, checks) in five.items()}
 assert answer == {"low": "E", "healthy": "C", "high": "D", "by heart": "B", "old": "A"}
 assert abs(end_of["low"] - math.log(V)) < 0.1 and end_of["high"] > end_of["healthy"] + 0.5
-assert max(five["high"][0]) > math.log(V) + 0.5 and min(five["high"][1][20:]) > 0.7
+assert max(five["high"][0]) > math.log(V) + 0.5
+assert statistics.median(five["high"][1]) > 1
 assert abs(last_check["healthy"] - end_of["healthy"]) < 0.6
 assert max(five["healthy"][1][20:]) < 1 < min(five["old"][1][20:])
 assert min(loss for _, loss in five["by heart"][2]) < math.log(V) - 0.3

@@ -53,15 +53,22 @@ MUTANTS = [
 """,
         "set the rates, take the batch",
     ),
-    Mutant(
-        "train", "returned", "yield train_step", "return train_step", "`yield`, inside the loop"
-    ),
+    Mutant("train", "returned", "yield train_step", "return train_step", "at once yield"),
     Mutant(
         "train",
         "a step without a yield",
         "        yield train_step(model, optimizer, inputs, targets)",
         "        result = train_step(model, optimizer, inputs, targets)\n    yield result",
-        "yield what train_step hands back",
+        "yield what train_step hands",
+    ),
+    Mutant(
+        "train",
+        "a list",
+        "        yield train_step(model, optimizer, inputs, targets)",
+        "        found = [*locals().get('found', []), train_step(model, optimizer, inputs, targets)]"
+        "\n"
+        "    yield from found",
+        "at once yield",
     ),
     Mutant("train", "one step less", "range(1, steps + 1)", "range(1, steps)", "for each step"),
     Mutant("log_prob", "the inputs", "tokens[1:]]", "tokens[:-1]]", "are about token t + 1"),
@@ -112,20 +119,6 @@ def train(model, optimizer, batches, steps, warmup, decay):
             group["lr"] = highest * factor
         loss, length = train_step(model, optimizer, *batches.batch(done))
         yield loss, length
-""",
-    ),
-    Rewrite(
-        "train",
-        "a list",
-        """
-def train(model, optimizer, batches, steps, warmup, decay):
-    highest = [group["lr"] for group in optimizer.param_groups]
-    found = []
-    for step in range(1, steps + 1):
-        for group, most in zip(optimizer.param_groups, highest):
-            group["lr"] = most * rate(step, steps, warmup, decay)
-        found.append(train_step(model, optimizer, *batches.batch(step - 1)))
-    yield from found
 """,
     ),
     Rewrite(

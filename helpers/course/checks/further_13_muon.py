@@ -1,6 +1,5 @@
 """Your turn with Muon: the iteration that levels the singular values of a matrix."""
 
-
 from helpers.course.checks.lab import Lab
 from helpers.course.checks.turn import Case, turn
 

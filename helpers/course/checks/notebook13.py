@@ -184,7 +184,8 @@ def runs(draw):
 @turn(
     turns,
     "Before the loop, the highest rate of each group; for each step: set the rates, take the "
-    "batch, and yield what train_step hands back. " + see(13, "The loop, and the run"),
+    "batch, and at once yield what train_step hands back. "
+    + see(13, "The learning rate, and why it changes"),
     cases=runs,
     call=trained,
     tolerance=1e-5,
