@@ -65,8 +65,8 @@ MUTANTS = [
         "train",
         "a list",
         "        yield train_step(model, optimizer, inputs, targets)",
-        "        found = [*locals().get('found', []), train_step(model, optimizer, inputs, targets)]"
-        "\n"
+        "        result = train_step(model, optimizer, inputs, targets)\n"
+        "        found = [*locals().get('found', []), result]\n"
         "    yield from found",
         "at once yield",
     ),

@@ -30,7 +30,7 @@ def matrices(draw):
         The last term has S twice: c S S X.
     G / G.norm() => G / G.abs().max()
         Divide by the norm of the whole matrix, not by its largest number.
-    G / G.norm() => G / torch.linalg.matrix_norm(G, 2)
+    G / G.norm() => G / G.svd()[1][0]
         Divide by G.norm(), the root of the sum of all squares; the largest singular value would
         need the decomposition that Muon does without.
     return (G / G.norm()).sign()
