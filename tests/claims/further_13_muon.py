@@ -11,6 +11,7 @@ for row in flatness.values():
     assert row["Muon's first step"] > 0.6
 level = torch.linalg.svdvals(orthogonalise(gradients[shown]))
 assert level[-5] > 0.25 * level[0] and level[-1] < 0.2 * level[0]
+a, b, c = 3.4445, -4.7750, 2.0315
 sigma = torch.logspace(math.log10(0.002), 0, 999)
 for _ in range(5):
     sigma = a * sigma + b * sigma**3 + c * sigma**5

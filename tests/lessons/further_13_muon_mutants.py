@@ -11,10 +11,8 @@ REWRITES = [
         "orthogonalise",
         "factored",
         """
-a, b, c = 3.4445, -4.7750, 2.0315
-
-
 def orthogonalise(G, rounds=5):
+    a, b, c = 3.4445, -4.7750, 2.0315
     X = G / torch.linalg.matrix_norm(G)
     for _ in range(rounds):
         S = X @ X.T

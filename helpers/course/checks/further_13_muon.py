@@ -4,7 +4,6 @@ from helpers.course.checks.lab import Lab
 from helpers.course.checks.turn import Case, turn
 
 turns = Lab("further_13_muon")
-a, b, c = 3.4445, -4.7750, 2.0315
 
 
 def matrices(draw):
@@ -39,6 +38,7 @@ def matrices(draw):
 )
 def orthogonalise(G, rounds=5):
     """A matrix (R, C) with the singular vectors of G, and singular values near 1."""
+    a, b, c = 3.4445, -4.7750, 2.0315
     X = G / G.norm()
     for _ in range(rounds):
         S = X @ X.T
