@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -125,6 +125,32 @@ class Muon(torch.optim.Optimizer):
         for p, update, t in zip(matrices, wide, tall, strict=True):
             factor = group["lr"] * math.sqrt(max(1, p.shape[0] / p.shape[1]))
             p.add_(update.mT if t else update, alpha=-factor)
+
+
+class Together:
+    """Several optimizers that are used as one.
+
+    Args:
+        optimizers: each with parameters of its own.
+    """
+
+    def __init__(self, optimizers: Sequence[torch.optim.Optimizer]) -> None:
+        self.optimizers = list(optimizers)
+
+    @property
+    def param_groups(self) -> list[dict[str, Any]]:
+        """The groups of all of them."""
+        return [group for optimizer in self.optimizers for group in optimizer.param_groups]
+
+    def zero_grad(self) -> None:
+        """Empty all gradients."""
+        for optimizer in self.optimizers:
+            optimizer.zero_grad()
+
+    def step(self) -> None:
+        """One step of each."""
+        for optimizer in self.optimizers:
+            optimizer.step()
 
 
 def gpt_optimizers(

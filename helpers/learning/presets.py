@@ -10,8 +10,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch import nn
 
+from helpers.data.batching import TextWindows
 from helpers.device import mixed_precision, steps_within
+from helpers.learning.optimizers import gpt_optimizers
+from helpers.learning.training import Training
+from helpers.models.gpt import GPT, GPTConfig
 
 # ``benchmarks/reader_gpt.py`` is the study behind it.
 _TABLE = (
@@ -44,26 +49,58 @@ PRESETS: dict[str, dict[str, Any]] = {
 # Steps of the preset laptop that a machine of speed 1 makes in a second, by their precision.
 _PER_SECOND = {"float32": 2.8, "bfloat16": 9.4}
 LEAST_STEPS = 150  # fewer do not show what the notebook on training is about
+QUICK_STEPS = 500  # of the preset laptop on a CPU: a minute, where it has units for bfloat16
 
 
-def in_time(name: str, device: torch.device, seconds: float = 120.0) -> dict[str, Any]:
-    """A preset whose steps fit into about so many seconds on this machine.
+def in_time(name: str, device: torch.device, seconds: float = 130.0) -> dict[str, Any]:
+    """A preset for the notebook's own loop, whose steps fit into so many seconds on this device.
 
-    That concerns the preset "laptop" on a CPU: it makes its own number of steps where there is time
-    for them, and at least 150. The schedule of the rate follows the number of steps. Any other
-    preset is as the table says.
+    On a CPU the preset "laptop" makes as many steps as there is time for by the machine's speed,
+    from 150 to 500. On a GPU some steps of its preset are timed; where not even 150 of them fit,
+    the preset is "laptop". The loop neither compiles nor scales its loss, so "precision" is
+    "bfloat16" or "float32". "laptop_long" keeps its steps.
 
     Args:
         name: of the preset.
         device: where it will run.
         seconds: for the training, without the validations in between.
     """
-    preset = dict(PRESETS[name])
-    if name == "laptop" and device.type == "cpu":
-        per_second = _PER_SECOND[mixed_precision(device)]
-        preset["steps"] = steps_within(seconds, per_second, LEAST_STEPS, preset["steps"])
-        preset["warmup"] = min(preset["warmup"], preset["steps"] // 10)
-    return preset
+    preset, precision = dict(PRESETS[name]), mixed_precision(device)
+    precision = precision if precision == "bfloat16" else "float32"
+    preset |= {"precision": precision, "compile": False}
+    if name == "laptop_long":
+        return preset
+    if device.type == "cpu":
+        most = min(preset["steps"], QUICK_STEPS)
+        steps = steps_within(seconds, _PER_SECOND[precision], LEAST_STEPS, most)
+    else:
+        steps = int(seconds * steps_a_second(preset, device)) // 50 * 50
+        if steps < LEAST_STEPS and name != "laptop":
+            return in_time("laptop", device, seconds)
+        steps = max(LEAST_STEPS, min(steps, preset["steps"]))
+    warmup = min(preset["warmup"], steps // 10)
+    return preset | {"steps": steps, "warmup": warmup}
+
+
+def steps_a_second(preset: dict[str, Any], device: torch.device, V: int = 2048) -> float:
+    """How many steps of a preset the device makes in a second: eight are made, the last five timed.
+
+    Random numbers are left as they were.
+    """
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        sizes = {"max_length": preset["length"], "n_layers": preset["layers"]}
+        sizes |= {"n_heads": preset["heads"], "d_model": preset["width"]}
+        model = GPT(GPTConfig.modern(V, **sizes)).to(device)
+        tokens = torch.arange(preset["length"] * (preset["batch"] + 2)) % V
+        training = Training(
+            model,
+            TextWindows(tokens, preset["batch"], preset["length"]),
+            8,
+            optimizers=gpt_optimizers(model, 1e-3, 1e-3),
+            precision=preset["precision"],
+        )
+        seconds = [record.seconds for record in training]
+    return 5 / max(seconds[-1] - seconds[2], 1e-6)
 
 
 def preset_for(device: torch.device) -> str:
@@ -75,6 +112,14 @@ def preset_for(device: torch.device) -> str:
     if device.type == "cuda":
         return "gpu" if torch.cuda.get_device_capability(device) >= (8, 0) else "t4"
     return "t4" if device.type == "mps" else "laptop"
+
+
+def with_dropout(model: nn.Module, p: float) -> nn.Module:
+    """The model, in which every dropout leaves out this share of the numbers."""
+    for part in model.modules():
+        if isinstance(part, nn.Dropout):
+            part.p = p
+    return model
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:

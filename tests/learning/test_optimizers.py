@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from helpers.learning.optimizers import Muon, gpt_optimizers, newton_schulz
+from helpers.learning.optimizers import Muon, Together, gpt_optimizers, newton_schulz
 from helpers.learning.training import Training
 from helpers.models.encoder import Encoder, MaskedLM
 from helpers.models.encoder_decoder import EncoderDecoder
@@ -245,3 +245,15 @@ def test_a_transformer_learns_to_copy():
     last = sum(record.loss for record in records[-10:]) / 10
     assert best - 0.02 < last < best + 0.15
     assert records[0].loss > math.log(11) - 0.1
+
+
+def test_several_optimizers_are_used_as_one():
+    one, two = (nn.Parameter(torch.ones(2)) for _ in range(2))
+    both = Together([torch.optim.SGD([one], lr=0.5), torch.optim.SGD([two], lr=0.1)])
+    assert [group["lr"] for group in both.param_groups] == [0.5, 0.1]
+    both.param_groups[1]["lr"] = 0.25
+    one.grad, two.grad = torch.ones(2), torch.ones(2)
+    both.step()
+    assert (one.tolist(), two.tolist()) == ([0.5, 0.5], [0.75, 0.75])
+    both.zero_grad()
+    assert (one.grad, two.grad) == (None, None)

@@ -165,15 +165,45 @@ def test_the_preset_that_a_device_deserves(monkeypatch, device, capability, pres
     assert preset_for(torch.device(device)) == preset
 
 
-@pytest.mark.parametrize(("speed", "steps", "warmup"), [("1", 800, 20), ("0.05", 150, 15)])
-def test_the_laptops_steps_fit_into_the_time(monkeypatch, speed, steps, warmup):
+@pytest.mark.parametrize(
+    ("speed", "precision", "steps", "warmup"),
+    [
+        ("1", "bfloat16", 500, 20),
+        ("1", "float32", 350, 20),
+        ("0.05", "bfloat16", 150, 15),
+        ("0.3", "float16", 150, 15),
+    ],
+)
+def test_the_laptops_steps_fit_into_the_time(monkeypatch, speed, precision, steps, warmup):
     monkeypatch.setenv("COURSE_SPEED", speed)
-    monkeypatch.setattr(presets, "mixed_precision", lambda device: "bfloat16")
+    monkeypatch.setattr(presets, "mixed_precision", lambda device: precision)
     found = in_time("laptop", torch.device("cpu"))
-    assert found == PRESETS["laptop"] | {"steps": steps, "warmup": warmup}
-    for name in ("laptop_long", "t4"):
-        assert in_time(name, torch.device("cpu")) == PRESETS[name]
-    assert in_time("laptop", torch.device("cuda")) == PRESETS["laptop"]
+    changed = {"steps": steps, "warmup": warmup}
+    changed["precision"] = "bfloat16" if precision == "bfloat16" else "float32"
+    assert found == PRESETS["laptop"] | changed
+    assert in_time("laptop_long", torch.device("cpu"))["steps"] == PRESETS["laptop_long"]["steps"]
+
+
+@pytest.mark.parametrize(
+    ("a_second", "steps", "width"), [(100.0, 3000, 256), (5.01, 650, 256), (1.0, 150, 128)]
+)
+def test_a_gpu_s_steps_are_timed(monkeypatch, a_second, steps, width):
+    monkeypatch.setattr(presets, "mixed_precision", lambda device: "float16")
+    monkeypatch.setattr(presets, "steps_a_second", lambda preset, device: a_second)
+    found = in_time("t4", torch.device("cuda"))
+    assert (found["steps"], found["width"]) == (steps, width)
+    assert (found["precision"], found["compile"]) == ("float32", False)
+
+
+def test_timing_some_steps_leaves_the_random_numbers_alone():
+    preset, state = PRESETS["tiny"] | {"heads": 2}, torch.get_rng_state()
+    assert presets.steps_a_second(preset, torch.device("cpu"), 50) > 1
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_every_dropout_of_a_model_gets_its_share():
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Dropout(0.0))
+    assert presets.with_dropout(model, 0.2)[1].p == 0.2
 
 
 # Interrupted and resumed

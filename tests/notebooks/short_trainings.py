@@ -10,6 +10,7 @@ def _shorten_trainings(shell, most):
     # All names stand in here: those of this file are the notebook's, which may take them.
     import ast
     import builtins
+    import inspect
     import itertools
     import sys
 
@@ -19,7 +20,7 @@ def _shorten_trainings(shell, most):
             name = getattr(node.func, "id", "")
             if getattr(node.func, "attr", "") == "step" and not node.args:  # an optimizer's
                 return True
-            if name in ("train_step", "step_without"):  # those of notebook 13
+            if name == "train_step":  # that of notebook 13
                 return True
         inner = (ast.For, ast.ListComp, ast.FunctionDef)
         return any(steps(n) for n in ast.iter_child_nodes(node) if not isinstance(n, inner))
@@ -37,10 +38,21 @@ def _shorten_trainings(shell, most):
                 self.shorten(node.generators[0])
             return node
 
+        def visit_Call(self, node):
+            self.generic_visit(node)
+            if getattr(node.func, "id", "") != "train":  # of notebook 13: a generator
+                return node
+            call = ast.Call(ast.Name("__few_if_steps__", ast.Load()), [node], [])
+            return ast.fix_missing_locations(ast.copy_location(call, node))
+
         def shorten(self, loop):
             call = ast.Call(ast.Name("__few_steps__", ast.Load()), [loop.iter], [])
             loop.iter = ast.fix_missing_locations(ast.copy_location(call, loop.iter))
 
+    def few_if_steps(value):
+        return itertools.islice(value, most) if inspect.isgenerator(value) else value
+
+    builtins.__few_if_steps__ = few_if_steps
     builtins.__few_steps__ = lambda iterable: itertools.islice(iterable, most)
 
     def after_a_cell(*_):
