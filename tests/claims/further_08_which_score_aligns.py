@@ -44,6 +44,8 @@ closed = {key: (w - b) / (a - b) for key, (b, w, a) in inside.items()}
 assert max(closed.values()) < 0.4
 assert all(0 < part < 0.35 for (score, *_), part in closed.items() if score == "dot")
 assert sum(part < -0.2 for (score, *_), part in closed.items() if score == "additive") == 2
+by_error = {key: (b - w) / (b - a) for key, (b, w, a) in errors.items()}
+assert by_error.pop(("additive", True, 0.01)) > 0.6 and max(by_error.values()) < 0.4
 
 # %% c112b
 for rate in (0.01, RATE):
