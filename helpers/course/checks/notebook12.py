@@ -152,7 +152,7 @@ def models_that_look(draw):
 
     def sinking(tokens):
         moved = (tokens != original).flip(1).cumsum(1).flip(1)[:, :, None]
-        return -3.0 * (moved > 0).double().expand(B, T, V)
+        return -3.0 * (moved > 0).double() * F.one_hot(torch.zeros_like(tokens), V)
 
     def far(tokens):
         logits = torch.zeros(B, T, V, dtype=torch.double)
@@ -199,6 +199,7 @@ def models_that_look(draw):
     changed[:, t:] = (changed[:, t:] => changed[:, :t] = (changed[:, :t]
         Position t reads token t, so it may move. Which positions must not? And which tokens are
         changed?
+    .abs().max() => .max().abs()
     .abs() =>
         A logit that falls has moved as well: take absolute values, and the largest of all.
     .max() => .mean()
