@@ -130,7 +130,8 @@ assert max(errors["four kinds"]["left open"]) < 10
 assert np.median(errors["four kinds"]["left open"]) < 2
 assert np.median(slipped[often, "four kinds"]) > 10
 assert np.median(slipped[often, "five kinds"]) < np.median(slipped[often, "four kinds"]) / 2
-assert np.median(slipped[colour, "five kinds"]) > np.median(slipped[colour, "four kinds"])
+four, five = (np.array(slipped[colour, recipe]) for recipe in ("four kinds", "five kinds"))
+assert sum(five > four) >= 2  # of three networks
 state = rng.getstate()
 row = parentheses.tokens("([{}])").tolist()
 ends = [parentheses.depths(torch.tensor(f(row)))[-1] for f in (left_open, closed_too_often)]
