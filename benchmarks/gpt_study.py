@@ -1,4 +1,4 @@
-"""What each part of a small GPT's training buys at equal time, for notebook 13.
+"""What each part of a small GPT's training buys at equal time, for the further notebooks of 13.
 
     python -m benchmarks.gpt_study [--seconds 12] [--seeds 5]
 

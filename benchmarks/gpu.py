@@ -1,4 +1,4 @@
-"""What 10 seconds, a minute and ten minutes of training give on a GPU, for notebook 13.
+"""What 10 seconds, a minute and ten minutes of training give on a GPU, for notebook 13, further.
 
     python benchmarks/gpu.py [--save FOLDER]
 
