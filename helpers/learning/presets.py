@@ -49,14 +49,14 @@ PRESETS: dict[str, dict[str, Any]] = {
 # Steps of the preset laptop that a machine of speed 1 makes in a second, by their precision.
 _PER_SECOND = {"float32": 2.8, "bfloat16": 9.4}
 LEAST_STEPS = 150  # fewer do not show what the notebook on training is about
-QUICK_STEPS = 500  # of the preset laptop on a CPU: a minute, where it has units for bfloat16
+QUICK_STEPS = 400  # of the preset laptop on a CPU: enough to pass an n-gram model
 
 
 def in_time(name: str, device: torch.device, seconds: float = 130.0) -> dict[str, Any]:
     """A preset for the notebook's own loop, whose steps fit into so many seconds on this device.
 
     On a CPU the preset "laptop" makes as many steps as there is time for by the machine's speed,
-    from 150 to 500. On a GPU some steps of its preset are timed; where not even 150 of them fit,
+    from 150 to 400. On a GPU some steps of its preset are timed; where not even 150 of them fit,
     the preset is "laptop". The loop neither compiles nor scales its loss, so "precision" is
     "bfloat16" or "float32". "laptop_long" keeps its steps.
 

@@ -7,7 +7,7 @@ for tokens_, length_, part in ((50_257, 1024, 87), (2048, 1024, 22)):
 assert round(small) == 87
 assert count_parameters(50_257, 1024, 12, 768) == 124_439_808
 
-# %% ddf824b9
+# %% ed41e1f2
 assert len(slide) == 14 and len(near) == 9
 assert worst < 3 and close == 11 and max(map(abs, thumb)) > 95
 assert {m.name for m in slide if m not in near} == {

@@ -10,8 +10,9 @@ right, old, neither, plain, lost = (
 )
 assert right[2] < 1 and 0.1 < old[0] - right[0] < 0.6 and 1.6 < old[1] / right[1] < 2.8
 assert neither[0] > math.log(V) + 1 and neither[1] > 24
-assert plain[2] > 1 and plain[0] < 5.6 and not lost[0] < plain[0] + 1 and lost[1] == 0
-assert lost[2] > 1e6
+assert plain[2] > 1 and plain[0] < 5.6 and not lost[0] < plain[0] + 1
+without = lengths["SGD, rate 4, no clipping"]
+assert any(length > 1e5 for length in without) and (without[-1] == 0 or math.isnan(without[-1]))
 
 # %% c322 trained
 for c, f in zip(branches["constant"], branches["falling"]):

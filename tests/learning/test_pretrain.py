@@ -168,8 +168,8 @@ def test_the_preset_that_a_device_deserves(monkeypatch, device, capability, pres
 @pytest.mark.parametrize(
     ("speed", "precision", "steps", "warmup"),
     [
-        ("1", "bfloat16", 500, 20),
-        ("1", "float32", 350, 20),
+        ("1", "bfloat16", 400, 20),
+        ("0.6", "float32", 200, 20),
         ("0.05", "bfloat16", 150, 15),
         ("0.3", "float16", 150, 15),
     ],
