@@ -1,11 +1,12 @@
 """How the loss falls with parameters and tokens, with and without a known floor; distillation.
 
-    python -m benchmarks.cost_study [rates source repeated reader taught pupils] [--seeds 3]
+    python -m benchmarks.cost_study [rates source isoflop repeated reader taught pupils] [--seeds 3]
 
 ``rates``: with another seed, the learning rate for each size and number of steps on the source,
 which all runs there then take; and for the Reader. ``source``: models of five sizes with four
-amounts of text from a source whose entropy rate is known, each text read once. ``repeated``: the
-same steps with less text, read several times. ``reader``: three sizes and three amounts of the
+amounts of text from a source whose entropy rate is known, each text read once. ``isoflop``: on the
+same source, three budgets of 6 N D operations, each spent on six sizes, each with a rate of its own
+that was chosen with another seed. ``repeated``: the same steps with less text, read several times. ``reader``: three sizes and three amounts of the
 Reader, in characters; one run each. ``taught``: a small model of the source, from the tokens alone,
 with trained teachers, and with the truth as its teacher, mixed with the tokens or alone.
 ``pupils``: a model of half the layers of the GPT that ships, from the tokens alone, with that GPT
@@ -27,7 +28,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from benchmarks.study import Row, Study, command, machine
+from benchmarks.study import Row, Study, command, machine, tuned
 from helpers.data import corpora
 from helpers.data.bpe import BPETokenizer
 from helpers.data.sources import MarkovSource
@@ -46,6 +47,8 @@ WIDTHS, STEPS = (8, 16, 32, 64, 96), (60, 120, 240, 480)
 TESTED = 4096  # windows of the source
 RATES = {"learning_rate": 0.01, "muon_rate": 0.03}
 FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0)  # on both rates: the best for each size and number of steps
+LADDER = (8, 12, 16, 24, 32, 48, 64, 96, 128)  # widths, of which each budget takes six
+BUDGETS = {5e9: LADDER[:6], 2e10: LADDER[2:8], 8e10: LADDER[3:]}  # of 6 N D operations
 REPEATED, REPEATED_WIDTH, REPEATED_STEPS = (60, 120, 240), 64, 480
 READER = {"layers": 2, "length": 128, "batch": 16, "widths": (16, 32, 64)}
 READER_STEPS, READER_FACTORS, READER_FACTOR = (75, 150, 300), (1.0, 2.0, 4.0, 8.0), 4.0
@@ -224,6 +227,44 @@ def source(seeds: int) -> None:
         STUDY.row(key, partial(measured, **key, text=steps), "source")
 
 
+@cache
+def long_text(steps: int) -> Tensor:
+    return known().source.sample(steps * BATCH * LENGTH + 1, torch.Generator().manual_seed(3))
+
+
+def steps_for(budget: float, width: int) -> tuple[int, int]:
+    """Steps that spend a budget of 6 N D, and N, without the input embedding: it only looks up."""
+    model = small_gpt(V, width, 1, 1, LENGTH)
+    multiplied = sizes(model)["parameters"] - model.embedding.weight.numel()
+    return round(budget / (6 * multiplied * BATCH * LENGTH)), multiplied
+
+
+def at_budget(budget: float, width: int, seed: int, factor: float) -> Row:
+    """A GPT of this width, trained on fresh text until the budget is spent."""
+    steps, multiplied = steps_for(budget, width)
+    longest = max(steps_for(most, widths[0])[0] for most, widths in BUDGETS.items())
+    torch.manual_seed(seed)
+    model = small_gpt(V, width, 1, 1, LENGTH)
+    text = long_text(longest)[: steps * BATCH * LENGTH + 1]
+    train(model, batches(text, LENGTH, BATCH, seed), steps, factor)
+    counts = {"steps": steps, "tokens": steps * BATCH * LENGTH, "multiplied": multiplied}
+    return counts | sizes(model) | {"excess": known().excess(model)}
+
+
+def isoflop(seeds: int) -> None:
+    for budget, widths in BUDGETS.items():
+        for width in widths:
+
+            def row(factor: float, seed: int, part: str, cell: tuple = (budget, width)) -> float:
+                key = {"budget": cell[0], "width": cell[1], "seed": seed, "factor": factor}
+                return STUDY.row(key, partial(at_budget, **key), part)["excess"]
+
+            rate = partial(row, seed=TUNING_SEED, part="isoflop rates")
+            factor = tuned((2.0, 4.0), rate)
+            for seed in range(seeds):
+                row(factor, seed, "isoflop")
+
+
 def repeated(seeds: int) -> None:
     for seed, text in itertools.product(range(seeds), REPEATED):
         key = {"text": text, "steps": REPEATED_STEPS, "seed": seed}
@@ -338,7 +379,7 @@ def about() -> Row:
 
 STUDY = Study(__file__, about)
 PARTS = {
-    "rates": rates, "source": source, "repeated": repeated, "reader": reader,
+    "rates": rates, "source": source, "isoflop": isoflop, "repeated": repeated, "reader": reader,
     "taught": taught, "pupils": pupils,
 }  # fmt: skip
 

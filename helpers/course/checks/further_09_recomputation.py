@@ -1,0 +1,54 @@
+"""Your turn with memory: a backward pass that computes its forward pass once more."""
+
+import torch
+
+from helpers.course.checks.lab import Lab
+from helpers.course.checks.turn import Case, turn
+from helpers.models.blockwise_attention import plain_attend
+
+turns = Lab("further_09_recomputation")
+
+
+def given_gradients(draw):
+    for T, S, B in ((4, 4, 2), (5, 3, 2), (7, 7, 10)):
+        Q, K, V = draw.normal(T, 3), draw.normal(S, 3), draw.normal(S, 2)
+        rule = "blocks that fit" if T == 4 else "a last block that is shorter"
+        given = f"random Q {tuple(Q.shape)}, K {tuple(K.shape)}, V {tuple(V.shape)}, B = {B}"
+        yield Case(rule, plain_attend, Q, K, V, B, draw.normal(T, 2), given=given)
+
+
+def inside_a_backward_pass(answer, *given):
+    """PyTorch records nothing there unless it is asked to."""
+    with torch.no_grad():
+        return answer(*given)
+
+
+@turn(
+    turns,
+    "Make Q, K and V leaves with .detach().requires_grad_(); then, for each block of rows of Q, "
+    "compute o once more under torch.enable_grad(), and call o.backward with these rows of the "
+    "gradient. The three .grad add up by themselves.",
+    cases=given_gradients,
+    call=inside_a_backward_pass,
+    slips="""
+    o.backward(gradient[rows]) => o.backward(torch.ones_like(o))
+        The gradient that arrives from the layers above is missing: o.backward(gradient[rows]).
+    range(0, len(Q), B) => range(0, len(Q) - B + 1, B)
+        The last block may be shorter than B: its rows count, too.
+    range(0, len(Q), B) => range(0, min(B, len(Q)), B)
+        That is the first block alone.
+    return Q.grad, K.grad, V.grad => return K.grad, V.grad, Q.grad
+        The order is that of the arguments: Q, K, V.
+    return Q.grad, K.grad, V.grad => return gradient, gradient, gradient
+        That is the gradient of the output; those of Q, K and V are asked for.
+    """,
+)
+def gradients_again(attend, Q, K, V, B, gradient):
+    """Gradients of Q, K and V, given that of o = attend(Q, K, V); at most B rows of o at a time."""
+    Q, K, V = (x.detach().requires_grad_() for x in (Q, K, V))
+    for first in range(0, len(Q), B):
+        rows = slice(first, first + B)
+        with torch.enable_grad():
+            o = attend(Q[rows], K, V)
+        o.backward(gradient[rows])
+    return Q.grad, K.grad, V.grad
