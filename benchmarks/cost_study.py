@@ -6,11 +6,12 @@
 which all runs there then take; and for the Reader. ``source``: models of five sizes with four
 amounts of text from a source whose entropy rate is known, each text read once. ``isoflop``: on the
 same source, three budgets of 6 N D operations, each spent on six sizes, each with a rate of its own
-that was chosen with another seed. ``repeated``: the same steps with less text, read several times. ``reader``: three sizes and three amounts of the
-Reader, in characters; one run each. ``taught``: a small model of the source, from the tokens alone,
-with trained teachers, and with the truth as its teacher, mixed with the tokens or alone.
-``pupils``: a model of half the layers of the GPT that ships, from the tokens alone, with that GPT
-as its teacher, and from the tokens alone in as many operations as the teaching took.
+that was chosen with another seed. ``repeated``: the same steps with less text, read several times.
+``reader``: three sizes and three amounts of the Reader, in characters; one run each. ``taught``: a
+small model of the source, from the tokens alone, with trained teachers, and with the truth as its
+teacher, mixed with the tokens or alone. ``pupils``: a model of half the layers of the GPT that
+ships, from the tokens alone, with that GPT as its teacher, and from the tokens alone in as many
+operations as the teaching took.
 
 Losses on the source are differences from the truth on the same tokens, in bits, so that the chance
 of the test text cancels. On one thread.
