@@ -27,11 +27,10 @@ class ScalingLaw:
 
 
 def fit_scaling(N: Any, D: Any, loss: Any, floor: float | None = None) -> ScalingLaw:
-    """The law with the least sum of squared relative errors of the loss above the known floor.
+    """The law with the least sum of squared errors, relative to the loss.
 
-    With an unknown floor (None) the errors are relative to the whole loss, and the floor is fitted.
-    For each pair of exponents, on a grid from 0.03 to 1.5 that is refined three times, the rest is
-    a linear problem. Negative a, b or floor are not allowed.
+    An unknown floor (None) is fitted, too. For each pair of exponents, on a grid from 0.03 to 1.5
+    that is refined three times, the rest is a linear problem. Negative a, b or floor are not allowed.
 
     Args:
         N, D, loss: as many numbers each, five or more.
@@ -56,28 +55,29 @@ def fit_scaling(N: Any, D: Any, loss: Any, floor: float | None = None) -> Scalin
         )
     alphas = betas = _EXPONENTS
     for _ in range(4):
-        found, alpha, beta = _best(N, D, above, alphas, betas, free=floor is None)
+        found, alpha, beta = _best(N, D, loss, alphas, betas, floor)
         alphas, betas = _around(alphas, alpha), _around(betas, beta)
     limit = float(found[0]) if floor is None else floor
     return ScalingLaw(limit, float(found[-2]), float(alpha), float(found[-1]), float(beta))
 
 
 def _best(
-    N: Tensor, D: Tensor, above: Tensor, alphas: Tensor, betas: Tensor, *, free: bool
+    N: Tensor, D: Tensor, loss: Tensor, alphas: Tensor, betas: Tensor, floor: float | None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The coefficients and exponents with the least error on a grid of exponents."""
     alpha, beta = (x.flatten() for x in torch.meshgrid(alphas, betas, indexing="ij"))
     # Scaled to one at their means, so that the linear problem is well conditioned.
     n = (N / N.log().mean().exp()) ** -alpha[:, None]
     d = (D / D.log().mean().exp()) ** -beta[:, None]
-    parts = [torch.ones_like(n)] * free + [n, d]
-    X = torch.stack(parts, -1) / above[:, None]  # (grid, runs, unknowns), relative
+    parts = [torch.ones_like(n)] * (floor is None) + [n, d]
+    X = torch.stack(parts, -1) / loss[:, None]  # (grid, runs, unknowns), relative
+    y = 1 - (floor or 0.0) / loss
     best = None
     for keep in _subsets(len(parts)):  # what would be negative is left out
         some = X[..., keep]
         gram = some.mT @ some + 1e-12 * torch.eye(len(keep), dtype=X.dtype)
-        c = torch.linalg.solve(gram, some.sum(1)[..., None])[..., 0]
-        error = (1 - (some @ c[..., None])[..., 0]).square().sum(-1)
+        c = torch.linalg.solve(gram, (some.mT @ y)[..., None])[..., 0]
+        error = (y - (some @ c[..., None])[..., 0]).square().sum(-1)
         error = error.masked_fill((c < 0).any(-1), float("inf"))
         i = int(error.argmin())
         if best is None or error[i] < best[0]:

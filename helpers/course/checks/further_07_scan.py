@@ -18,8 +18,8 @@ def recurrences(draw):
 
 @turn(
     turns,
-    "In each round b becomes a times the b `step` before it plus b itself, a becomes the product of "
-    "both, and step doubles.",
+    "In each round b becomes a times the b `step` before it plus b itself, a becomes the product "
+    "of both, and step doubles.",
     cases=recurrences,
     slips="""
     step *= 2 => break

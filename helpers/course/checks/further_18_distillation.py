@@ -22,8 +22,8 @@ def pupils(draw):
 
 @turn(
     turns,
-    "The cross-entropy with the tokens is taken from the pupil's logits as they are. For the second "
-    "part divide both logits by the temperature, take log-probabilities p and q, and sum "
+    "The cross-entropy with the tokens is taken from the pupil's logits as they are. For the "
+    "second part divide both logits by the temperature, take log-probabilities p and q, and sum "
     "q.exp() * (q - p) over the vocabulary; mean over positions.",
     cases=pupils,
     slips="""
