@@ -30,7 +30,8 @@ def fit_scaling(N: Any, D: Any, loss: Any, floor: float | None = None) -> Scalin
     """The law with the least sum of squared errors, relative to the loss.
 
     An unknown floor (None) is fitted, too. For each pair of exponents, on a grid from 0.03 to 1.5
-    that is refined three times, the rest is a linear problem. Negative a, b or floor are not allowed.
+    that is refined three times, the rest is a linear problem. Negative a, b or floor are not
+    allowed.
 
     Args:
         N, D, loss: as many numbers each, five or more.
