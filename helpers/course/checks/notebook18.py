@@ -1,4 +1,4 @@
-"""Your turn with costs: FLOPs of a layer and of a training, its bill, the best size, four bits."""
+"""Your turn with costs: FLOPs of a layer and of a training, the best size, weights in few bits."""
 
 import numpy as np
 import torch
@@ -142,53 +142,6 @@ def best_size(sizes, losses):
     """The size at the bottom of a parabola through the losses, over the logarithm of the size."""
     a, b, _ = np.polyfit(np.log(sizes), losses, 2)
     return np.exp(-b / (2 * a))
-
-
-def runs(draw):
-    given = "flops = 7.2e18, peak = 1e15, mfu = 0.5, price = 3, watts = 700"
-    yield Case("by hand", 7.2e18, 1e15, 0.5, 3.0, 700.0, given=given)
-    for _ in range(2):
-        flops, peak = draw.integer(1, 900) * 1e18, draw.integer(1, 20) * 1e14
-        mfu, price, watts = (
-            draw.integer(2, 9) / 10,
-            draw.integer(1, 9) / 2,
-            draw.integer(3, 12) * 100,
-        )
-        given = (
-            f"flops = {flops:.3g}, peak = {peak:.3g}, mfu = {mfu}, price = {price}, watts = {watts}"
-        )
-        yield Case("any run", flops, peak, mfu, price, float(watts), given=given)
-
-
-@turn(
-    turns,
-    "Seconds are operations divided by what a GPU does in a second, mfu * peak; an hour has 3,600 "
-    "of them. Dollars are hours times the price; a kilowatt-hour is 1,000 watts for an hour. "
-    + see(18, "What a run takes: memory, money, energy"),
-    cases=runs,
-    slips="""
-    / 3600 =>
-        These are seconds: an hour has 3,600 of them.
-    / 3600 => / 60
-        An hour has 3,600 seconds, not 60.
-    / (mfu * peak) => / peak
-        No GPU reaches its peak: divide by mfu * peak.
-    / (mfu * peak) => * mfu / peak
-        The smaller the share of the peak that is used, the *longer* it takes: divide by mfu.
-    hours * watts / 1000 => hours * watts
-        These are watt-hours: a kilowatt-hour has 1,000 of them.
-    hours * watts / 1000 => watts / 1000
-        That is the power in kilowatts; energy is power times time.
-    hours * watts / 1000 => hours * 3600 * watts / 1000
-        These are kilojoules: for kilowatt-hours the time is taken in hours.
-    hours, hours * price, hours * watts / 1000 => hours, hours * watts / 1000, hours * price
-        First hours, then dollars, then kilowatt-hours.
-    """,
-)
-def bill(flops, peak, mfu, price, watts):
-    """GPU hours, dollars and kWh of a run, on GPUs of this peak, price an hour and power."""
-    hours = flops / (mfu * peak) / 3600
-    return hours, hours * price, hours * watts / 1000
 
 
 def matrices(draw):
