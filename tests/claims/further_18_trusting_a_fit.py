@@ -12,6 +12,7 @@ assert 2 < bounds["no token"] - floor < 2.2 and 1.6 < shelf < 1.75
 assert (table[0, :3] > shelf).all() and table[0, 3] < shelf
 
 # %% c055b
+table = np.array([[mean_excess(size, length) for length in lengths] for size in sizes])
 whole, one_less, two_less, longer, upper, lower = fitted_floors.values()
 assert max(fitted_floors.values()) < floor - 0.3
 assert 0.4 < upper - whole < 0.65 and 0.7 < whole - lower < 0.9
