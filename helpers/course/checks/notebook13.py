@@ -178,6 +178,7 @@ def trained(answer, begin, tokens, steps, warmup, decay, rates):
 
 def runs(draw):
     V = 6
+    torch.optim.SGD([nn.Parameter(torch.zeros(1))]).zero_grad()  # imports much, at its first call
     begin, tokens = draw.normal(V, V).float(), draw.integers(0, V, 60)
     for steps, warmup, decay, rates in ((6, 2, 2, (0.4,)), (7, 3, 2, (0.3, 0.05))):
         given = f"{steps} steps, warmup {warmup}, decay {decay}, made with the rates {rates}"
