@@ -147,7 +147,8 @@ def _option(predicted: Any, options: Collection[str]) -> str | None:
         predicted = "".join(predicted)
     if isinstance(predicted, str):
         small = predicted.lower()
-        forms = _without_article(predicted), visible(small), "".join(small.split())
+        together = "".join(small.replace("+", " ").split())
+        forms = visible(small), _without_article(predicted), together
         found = (option for form in forms for option in options if _without_article(option) == form)
         return next(found, None)
     number = _number(predicted, "")  # whoever types 0.001 means "0.001"
