@@ -40,7 +40,7 @@ assert errors.mean() < 0.08
 
 # %% c164
 one, eight = (memory_of(trained, torch.randint(0, 2048, (n, 257))) for n in (1, 8))
-assert one["weights"] == one["gradients"] == one["moments of Adam"] / 2
+assert one["weights"] == one["gradients"] == one["moments"] / 2
 assert 7.5 < eight["activations"] / one["activations"] < 8.5
 assert eight["activations"] > 2 * sum(list(eight.values())[:3])
 
