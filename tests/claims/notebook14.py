@@ -9,6 +9,8 @@ assert means["beam, width 4"] < 0.7 * np.mean(real_bits)
 assert means["greedy"] < 0.7 * np.mean(real_bits)
 assert means["sampled, temperature 0.7"] < means["sampled, temperature 1.0"]
 assert abs(means["sampled, temperature 1.0"] - np.mean(real_bits)) < 0.4 * np.mean(real_bits)
+
+# %% c036
 assert np.sum(tails == 0) < 20 and np.mean((tails >= 5) & (tails <= 15)) > 0.9
 
 # %% c054
@@ -47,4 +49,4 @@ assert all(
 
 # %% b005
 assert cache_bytes(1, 8) == 131_072 and cache_bytes(1, 32) == 4 * cache_bytes(1, 8)
-assert all(150 < rate[0] < 250 for _, rate in curves.values())
+assert all(180 < rate[0] < 220 for name, (_, rate) in curves.items() if name.startswith("1,000"))

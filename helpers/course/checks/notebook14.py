@@ -222,6 +222,7 @@ def texts_in_pieces(draw):
     "attend to all of them; then the two sums of a block. " + see(14, "Nothing is read twice"),
     cases=texts_in_pieces,
     call=read_in_pieces,
+    uses={"project", "attend"},
     slips="""
     start = cache[0].shape[2] => start = 0
         The new tokens do not stand at position 0: as many stand before them as the cache holds.
