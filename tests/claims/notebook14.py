@@ -35,8 +35,10 @@ assert right_names[0] > 85 and right_names[-1] < right_names[0] - 12
 assert all(b < a for a, b in itertools.pairwise(right_names.tolist()))
 
 # %% g012
-assert correct["our GPT"][0] == 36 and correct["our GPT"][3] <= 6
-assert correct["Gemma"][:2] == (6, 6)
+assert correct["our GPT"][1] == 36 and correct["our GPT"][4] <= 6
+assert correct["Gemma"][1:] == (6, 6, 0, 0) and correct["Gemma, one example"] == (6,) * 5
+assert correct["the same without a mask"][4] < 6
+assert any("Hob" in text for text in filled["the same without a mask"].values())
 
 # %% c085
 assert (one_by_one - at_once).abs().max() < 1e-3 * max(1.0, float(at_once.abs().max()))
