@@ -33,9 +33,8 @@ def layers_of_heads(draw):
     return attention.output(only) => return attention.output(values)
         Those are all heads together: set the numbers of the others to zero.
     values = attention.value(x) => values = x
-        The stream is turned into values first: attention.value(x).
     values[:, h * K : (h + 1) * K] => x[:, h * K : (h + 1) * K]
-        The head's values are wanted, not the numbers of the stream at their place.
+        The stream is turned into values first: attention.value(x).
     return attention.output(only) => return attention.output(values - only)
         Those are the other heads: yours is the one that stays.
     return attention.output(only) => return attention.output(only) / attention.n_heads
@@ -102,8 +101,8 @@ def induction_score(weights, n):
 
 
 def texts_and_books(draw):
-    text, book = "the cat sat on the cat".split(), "on the mat sat the cat".split()
-    yield Case("by hand", text, book, 2, given="two of its five pairs, the cat twice; n = 2")
+    text, book = "the cat sat on the cat the".split(), "on the mat sat the cat".split()
+    yield Case("by hand", text, book, 2, given="six pairs, of which the book has (on, the) and, twice, (the, cat)")
     for n in (1, 3, 4):
         text, book = (list(draw.text(length, "abc")) for length in (40, 60))
         given = f"letters for words, {len(text)} and {len(book)} of them, n = {n}"

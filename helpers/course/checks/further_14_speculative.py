@@ -12,8 +12,8 @@ turns = Lab("further_14_speculative")
 
 
 def pairs_of_distributions(draw):
-    by_hand = torch.tensor([[0.5, 0.5], [0.8, 0.2]]).double()
-    yield Case("by hand", *by_hand, given="p = (0.5, 0.5), q = (0.8, 0.2)")
+    by_hand = torch.tensor([[0.5, 0.3, 0.2], [0.8, 0.1, 0.1]]).double()
+    yield Case("by hand", *by_hand, given="p = (0.5, 0.3, 0.2), q = (0.8, 0.1, 0.1)")
     yield Case("any distributions", *draw.normal(2, 5).softmax(-1), given="random p and q (5,)")
     several = draw.normal(2, 3, 4).softmax(-1)
     yield Case("several at once", *several, given="random p and q (3, 4)")
@@ -26,7 +26,7 @@ def pairs_of_distributions(draw):
     cases=pairs_of_distributions,
     slips="""
     (p / q) => (q / p)
-    return accept, missing / missing.sum(-1, keepdim=True) => return verify(q, p)
+    return verify(q, p)
         The drafts come from q and are to be corrected towards p: which divides which?
     .clamp(max=1) =>
         A probability is at most 1: min(1, p/q).
@@ -127,6 +127,18 @@ def rounds_of_drafts(draw):
     call=judged,
     uses={"verify", "partial"},
     slips="""
+    torch.rand((), generator=generator) => torch.rand(())
+        Draw all random numbers from the generator that is handed in: generator=generator.
+    torch.rand((), generator=generator) => 0.5
+        With chance accept[x] the draft stays: compare a new random number with it each time.
+    new = [] => new, u = [], torch.rand((), generator=generator) ;; \
+    if torch.rand((), generator=generator) >= => if u >=
+        Each draft is judged by a random number of its own. With one number for the whole round the
+        drafts do not stay independently of each other.
+    draw(residual) => residual.argmax()
+        Which token replaces a rejected one is a matter of chance: draw it from the residual.
+    draw(p[-1]) => p[-1].argmax()
+        The one more is a matter of chance, too: draw it from p[-1].
     draw(residual) => draw(p_x)
         What is rejected is replaced from the residual of its own position, not from p again.
     return [*new, int(draw(residual))] => return new
@@ -143,18 +155,6 @@ def rounds_of_drafts(draw):
         The one more comes from the *last* row of p, p[-1].
     >= accept[x] => < accept[x]
         The draft is accepted if the random number is *below* accept[x].
-    torch.rand((), generator=generator) => torch.rand(())
-        Draw all random numbers from the generator that is handed in: generator=generator.
-    torch.rand((), generator=generator) => 0.5
-        With chance accept[x] the draft stays: compare a new random number with it each time.
-    new = [] => new, u = [], torch.rand((), generator=generator) ;; \
-    if torch.rand((), generator=generator) >= => if u >=
-        Each draft is judged by a random number of its own. With one number for the whole round the
-        drafts do not stay independently of each other.
-    draw(residual) => residual.argmax()
-        Which token replaces a rejected one is a matter of chance: draw it from the residual.
-    draw(p[-1]) => p[-1].argmax()
-        The one more is a matter of chance, too: draw it from p[-1].
     """,
 )
 def one_round(drafted, p, q, generator):
