@@ -28,10 +28,11 @@ def induction_score(weights, n):
         "copied",
         "in a loop",
         """
-def copied(text, book, n):
-    known = {" ".join(book[i : i + n]) for i in range(len(book) - n + 1)}
-    found = [" ".join(text[i : i + n]) in known for i in range(len(text) - n + 1)]
-    return sum(found) / len(found)
+def copied(text, known, n):
+    found, count = 0, 0
+    for piece in zip(*(text[i:] for i in range(n))):
+        found, count = found + (piece in known), count + 1
+    return found / count
 """,
     ),
 ]

@@ -100,39 +100,50 @@ def induction_score(weights, n):
     return total / n
 
 
+def sequences(words, n):
+    return set(zip(*(words[i:] for i in range(n)), strict=False))
+
+
 def texts_and_books(draw):
     text, book = "the cat sat on the cat the".split(), "on the mat sat the cat".split()
-    yield Case("by hand", text, book, 2, given="six pairs, of which the book has (on, the) and, twice, (the, cat)")
+    given = "six pairs, of which (on, the) and, twice, (the, cat) are known"
+    yield Case("by hand", text, sequences(book, 2), 2, given=given)
     for n in (1, 3, 4):
         text, book = (list(draw.text(length, "abc")) for length in (40, 60))
-        given = f"letters for words, {len(text)} and {len(book)} of them, n = {n}"
-        yield Case("any texts", text, book, n, given=given)
+        given = f"a text of {len(text)} letters for words, n = {n}"
+        yield Case("any texts", text, sequences(book, n), n, given=given)
 
 
 @turn(
     turns,
-    "Make a set of all sequences of n words of the book, a list of those of the text, and count "
-    "how many of the list are in the set; divide by the length of the list.",
+    "Make a list of the sequences of n words of the text, as tuples, text[i : i + n]; count how "
+    "many of them are known, and divide by the length of the list.",
     cases=texts_and_books,
     slips="""
-    pieces = list( => pieces = set(
-        A sequence that occurs twice in the text counts twice: make a list of those of the text.
+    return sum(piece in known for piece in pieces) => \
+    return sum(piece in known for piece in set(pieces))
+    return sum(piece in known for piece in pieces) / len(pieces) => \
+    return len(set(pieces) & known) / len(set(pieces))
+        A sequence that occurs twice in the text counts twice.
+    len(text) - n + 1 => len(text) - n
+        The last sequence is missing: a text of m words has m - n + 1 of them.
+    tuple(text[i : i + n]) => tuple(text[i : i + n - 1])
+        A sequence has n words: text[i : i + n].
+    tuple(text[i : i + n]) => " ".join(text[i : i + n])
+        The known sequences are tuples of words: compare tuples with them.
     / len(pieces) => / len(text)
         A text of m words has m - n + 1 sequences of n words: divide by their number.
     / len(pieces) =>
         A share is asked for: divide by the number of sequences.
     / len(pieces) => / len(known)
-        The share is that of the text's sequences, not of the book's.
+        The share is that of the text's sequences, not of the known ones.
     (piece in known for piece in pieces) => (piece not in known for piece in pieces)
-        Those are new; count the ones that stand in the book.
-    (piece in known for piece in pieces) => (set(piece) <= set(book) for piece in pieces)
-        All words of it may stand in the book, and not in this order, one behind the other.
+        Those are new; count the ones that are known.
     return sum => return 100 * sum
         The share lies between 0 and 1.
     """,
 )
-def copied(text, book, n):
-    """The share of the sequences of n words of text that stand in book; both are lists of words."""
-    known = set(zip(*(book[i:] for i in range(n))))
-    pieces = list(zip(*(text[i:] for i in range(n))))
+def copied(text, known, n):
+    """The share of the sequences of n words of text, a list, that are in known, a set of tuples."""
+    pieces = [tuple(text[i : i + n]) for i in range(len(text) - n + 1)]
     return sum(piece in known for piece in pieces) / len(pieces)
