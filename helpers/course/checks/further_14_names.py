@@ -105,11 +105,11 @@ def sequences(words, n):
 
 
 def texts_and_books(draw):
-    text, book = "the cat sat on the cat the".split(), "on the mat sat the cat".split()
+    text, book = "the cat sat on the cat the".split(), "on the cat".split()
     given = "six pairs, of which (on, the) and, twice, (the, cat) are known"
     yield Case("by hand", text, sequences(book, 2), 2, given=given)
     for n in (1, 3, 4):
-        text, book = (list(draw.text(length, "abc")) for length in (40, 60))
+        text, book = (list(draw.text(*how)) for how in ((40, "abcd"), (60, "abc")))
         given = f"a text of {len(text)} letters for words, n = {n}"
         yield Case("any texts", text, sequences(book, n), n, given=given)
 
@@ -128,9 +128,8 @@ def texts_and_books(draw):
     len(text) - n + 1 => len(text) - n
         The last sequence is missing: a text of m words has m - n + 1 of them.
     tuple(text[i : i + n]) => tuple(text[i : i + n - 1])
-        A sequence has n words: text[i : i + n].
     tuple(text[i : i + n]) => " ".join(text[i : i + n])
-        The known sequences are tuples of words: compare tuples with them.
+        The known sequences are tuples of n words: tuple(text[i : i + n]).
     / len(pieces) => / len(text)
         A text of m words has m - n + 1 sequences of n words: divide by their number.
     / len(pieces) =>
