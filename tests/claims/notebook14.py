@@ -50,5 +50,6 @@ assert all(
 )
 
 # %% b005
+assert curves["1,000 tokens each, G = 8"][0][-1] >= 4 * curves["1,000 tokens each, G = 32"][0][-1]
 assert cache_bytes(1, 8) == 131_072 and cache_bytes(1, 32) == 4 * cache_bytes(1, 8)
 assert all(180 < rate[0] < 220 for name, (_, rate) in curves.items() if name.startswith("1,000"))

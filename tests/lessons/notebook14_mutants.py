@@ -12,7 +12,9 @@ MUTANTS: list[Mutant] = [
     ),
     Mutant("penalised", "no length", ", minlength=len(x)", "", "minlength=len(x)"),
     Mutant("allowed", "a list", "torch.tensor(mask)", "mask", "A tensor of PyTorch"),
-    Mutant("cached_block", "not causal", "dim=2)\n    cache[1]", "dim=1)\n    cache[1]", "In order"),
+    Mutant(
+        "cached_block", "not causal", "dim=2)\n    cache[1]", "dim=1)\n    cache[1]", "In order"
+    ),
 ]
 
 REWRITES = [

@@ -69,9 +69,7 @@ def frequencies(answer, p, q, drafts, seed):
 
     def write(count):
         generator = torch.Generator().manual_seed(seed)
-        return [
-            [int(token) for token in answer(pair, p, q, generator)] for pair in drafts[:count]
-        ]
+        return [[int(token) for token in answer(pair, p, q, generator)] for pair in drafts[:count]]
 
     def share(rounds, position, token):
         return sum(new[position] == token for new in rounds) / max(1, len(rounds))
@@ -84,7 +82,8 @@ def frequencies(answer, p, q, drafts, seed):
         "half of the rejected first drafts become token 1": abs(share(rejected, 0, 1) - 0.5) < 0.08,
         "half of the tokens after two drafts are token 2": abs(share(longest, 2, 2) - 0.5) < 0.09,
         "the first token is distributed as p[0]": max(map(abs, first)) < 0.05,
-        "both drafts stay in 0.6 · 0.6 of the rounds": abs(len(longest) / len(rounds) - 0.36) < 0.045,
+        "both drafts stay in 0.6 · 0.6 of the rounds": abs(len(longest) / len(rounds) - 0.36)
+        < 0.045,
     }
 
 
