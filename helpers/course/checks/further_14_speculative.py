@@ -5,7 +5,6 @@ from functools import partial
 import torch
 
 from helpers.course.checks.lab import Lab
-from helpers.course.checks.pointers import see
 from helpers.course.checks.turn import Case, turn
 
 turns = Lab("further_14_speculative")

@@ -1,4 +1,4 @@
-"""Your turn with a GPT that writes: a nucleus, a penalty, a grammar's mask, a block with a cache."""
+"""Your turn with a GPT that writes: a nucleus, a penalty, a mask, a block with a cache."""
 
 import math
 
