@@ -178,12 +178,12 @@ def project(attention, x, start):
     return rotate(q, start), rotate(k, start), v
 
 
-def attend(q, K, V):
-    """Contexts (B, T, D) of the queries (B, H, T, K) of the last T of S positions."""
-    T, S = q.shape[2], K.shape[2]
+def attend(q, keys, values):
+    """Contexts (B, T, D) of the queries q (B, H, T, K) of the last T of S positions."""
+    T, S = q.shape[2], keys.shape[2]
     may = torch.ones(T, S, dtype=torch.bool, device=q.device).tril(S - T)
-    scores = (q @ K.mT / math.sqrt(q.shape[3])).masked_fill(~may, -math.inf)
-    return (scores.softmax(-1) @ V).transpose(1, 2).flatten(2)
+    scores = (q @ keys.mT / math.sqrt(q.shape[3])).masked_fill(~may, -math.inf)
+    return (scores.softmax(-1) @ values).transpose(1, 2).flatten(2)
 
 
 def a_block(draw, D, H):
@@ -256,7 +256,7 @@ def texts_in_pieces(draw):
     """,
 )
 def cached_block(block, x, cache):
-    """A block reads new tokens x (B, T, D); its cache, [K, V] of (B, H, S, K) each, grows."""
+    """A block reads new tokens x (B, T, D); its cache, keys and values (B, H, S, K), grows."""
     start = cache[0].shape[2]
     q, k, v = project(block.attention, block.attention_norm(x), start)
     cache[0] = torch.cat([cache[0], k], dim=2)
