@@ -15,7 +15,7 @@ assert copied_names[names_head] > 0.7 and on_right[names_head] < 0.7 * on_names[
 
 # %% n310 trained
 assert whole_control < 0.2 and reader[1].min() > 0.4 and reader[0].max() < 0.3
-assert note_taker[0].max() > 0.3 and max(single[0, 0], single[0, 1]) > 2
+assert note_taker[0].max() > 0.2 and max(single[0, 0], single[0, 1]) > 2
 assert both > 2 and max(single[1, 0], single[1, 1]) < 0.5 * both
 assert both > 2 * (single[1, 0] + single[1, 1])
 
