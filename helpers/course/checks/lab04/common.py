@@ -13,7 +13,7 @@ from torch import Tensor
 
 from helpers.course.checks.lab import Lab
 from helpers.course.checks.pointers import see
-from helpers.course.checks.trial import Complaint, Trial
+from helpers.course.checks.trial import NOTHING, Complaint, Trial
 from helpers.course.checks.watching import Operations
 
 lab = Lab("lab04")
@@ -28,7 +28,7 @@ ERRORS = {
     "sizes from the end, such as x.shape[-2:].",
     "shape of the mask": "Indexing by a mask does not broadcast it to the scores; masked_fill and "
     "torch.where do.",
-    "converted to Scalar": "The functions of math take one number; those of torch take a whole "
+    "only one element": "The functions of math take one number; those of torch take a whole "
     "tensor.",
     "in-place": "x -= ... and x[i] = ... change a tensor that the gradient still needs: make a "
     "new one.",
@@ -58,6 +58,8 @@ def with_gradient(answer: Callable, x: Tensor, *others: Tensor) -> dict[str, obj
     """What comes back for x, and its gradient by x."""
     x = x.clone().requires_grad_()
     weights = answer(x, *others)
+    if weights is None:
+        raise Complaint("the weights come back", NOTHING)
     fits = isinstance(weights, Tensor) and weights.shape == x.shape
     return {"weights": weights, "gradient": gradients(weights, [x])[0] if fits else None}
 
