@@ -4,7 +4,7 @@ A test compares both. Shape letters: B batch, T new tokens, S all tokens, V voca
 H heads, G pairs of keys and values, K = D / H.
 """
 
-# ruff: noqa: B905, RUF059
+# ruff: noqa: B905
 
 import torch
 from torch import nn
@@ -118,15 +118,14 @@ class MyGPT(nn.Module):
         return self.output(self.norm(x))
 
 
-def begin(model):
+def first_weights(model):
     """Draw the weights anew: writers and output zero, small embeddings, a gain of 4 at the end."""
     for name, p in model.named_parameters():
         if name.endswith(("output.weight", "down.weight")):
             nn.init.zeros_(p)
         elif p.dim() == 2:
-            nn.init.normal_(
-                p, std=0.25 if name.startswith("embedding") else 0.5 * p.shape[1] ** -0.5
-            )
+            small = 0.25 if name.startswith("embedding") else 0.5 * p.shape[1] ** -0.5
+            nn.init.normal_(p, std=small)
     nn.init.constant_(model.norm.weight, 4.0)
 
 
@@ -134,7 +133,7 @@ def parallel_gpt(V, D, H, G, L):
     """A MyGPT of L parallel blocks."""
     blocks = [ParallelBlock(D, H, G) for _ in range(L)]
     model = MyGPT(V, D, blocks, Norm(D), nn.Linear(D, V, bias=False))
-    begin(model)
+    first_weights(model)
     return model
 
 
@@ -217,7 +216,7 @@ class Broken:
     def probabilities(self, logits):
         """Logits (V,) -> (V,): with the temperature, then top-p, the likeliest up to the share."""
         p = (logits * self.temperature).softmax(-1)
-        ranked, order = p.sort(descending=True)
+        ranked = p.sort(descending=True).values
         kept = ranked.cumsum(0) - ranked < self.share
         p = p * kept
         return p / p.sum()

@@ -33,15 +33,18 @@ _SHOWS = {
 }
 _ORDER = "First the temperature, then the softmax, then the share of the likeliest. " + RULES
 _OTHER = "The faults are gone and something else has changed: mend the faults alone."
+_CROSSES = (
+    "The share counts from the likeliest token on, and the token that crosses it is kept, too: "
+    "else nothing may be left to draw from."
+)
 _SLIPS = Slips(
     solutions.Repaired,
     f"""
     logits / self.temperature => logits
         The temperature is not used: softmax(logits / temperature).
     ranked.cumsum(0) - ranked < self.share => ranked.cumsum(0) < self.share
-        The token that crosses the share is kept, too; else nothing may be left.
     ranked.cumsum(0) - ranked < self.share => ranked >= self.share
-        The share is one of the sum from the likeliest on, not of a single token. {RULES}
+        {_CROSSES}
     p = p.scatter(0, order[~kept], 0.0) =>
         The share is not used: what is beyond it gets the probability 0.
     return p / p.sum() => return p
@@ -59,7 +62,7 @@ _SLIPS = Slips(
 )
 _ERRORS = {
     "generator": "The generator lives on the CPU: hand multinomial p.cpu().",
-    "sum of probability": "Nothing is left to draw from: the likeliest token is always kept.",
+    "probability tensor": _CROSSES,
 }
 
 
