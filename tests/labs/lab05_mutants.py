@@ -6,112 +6,24 @@ MUTANTS = mutants(r"""
 == GroupedAttention
 H heads of keys | self.key = nn.Linear(D, G * self.K => self.key = nn.Linear(D, D | G heads of width
 a bias | self.query = nn.Linear(D, D, bias=False) => self.query = nn.Linear(D, D) | bias=False
-repeated as a whole | Neighbouring heads share
--        k = k.repeat_interleave(self.H // self.G, 1)  # (B, H, S, K)
--        v = v.repeat_interleave(self.H // self.G, 1)
-+        k = k.repeat(1, self.H // self.G, 1, 1)
-+        v = v.repeat(1, self.H // self.G, 1, 1)
-not normalized | are normalized
--        q = rotate(F.rms_norm(q, (self.K,)), start)
--        k = rotate(F.rms_norm(k, (self.K,)), start)
-+        q = rotate(q, start)
-+        k = rotate(k, start)
-keys not normalized | (F.rms_norm(k, (self.K,)), start) => (k, start) | keys are normalized, too
-keys not turned | k = rotate(F.rms_norm(k, (self.K,)), start) => k = F.rms_norm(k, (self.K,)) \
-    | keys are turned
-numbers dealt out | y.unflatten(-1, (-1, self.K)).transpose(1, 2) \
-    => y.view(len(x), -1, x.shape[1], self.K) | deals the numbers
-only the new are kept | not the new ones alone
--            cache.keys, cache.values = k, v
-+            cache.keys, cache.values = k[:, :, start:], v[:, :, start:]
-no positions | turned by
--        q = rotate(F.rms_norm(q, (self.K,)), start)
--        k = rotate(F.rms_norm(k, (self.K,)), start)
-+        q = F.rms_norm(q, (self.K,))
-+        k = F.rms_norm(k, (self.K,))
-values turned | Values are not turned
-         v = v.repeat_interleave(self.H // self.G, 1)
-+        v = rotate(v)
-sees all | .tril(S - T) => | Nobody sees the future
-mask unused | if mask is None: => if True: | handed over
-a causal mask beside it | no causal one beside
-             mask = torch.ones(T, S, dtype=torch.bool, device=x.device).tril(S - T)
-+        mask = mask.tril(k.shape[2] - q.shape[2])
 a mask on the CPU | , device=x.device) => ) | where x is
-begins at 0 again | behind those of the cache
--        q = rotate(F.rms_norm(q, (self.K,)), start)
--        k = rotate(F.rms_norm(k, (self.K,)), start)
-+        q = rotate(F.rms_norm(q, (self.K,)))
-+        k = rotate(F.rms_norm(k, (self.K,)))
-mask at the top left | .tril(S - T) => .tril() | tril(S - T)
 shared heads kept | shape
 +            times = self.H // self.G
              cache.keys, cache.values = k, v
 +            cache.keys = k.repeat_interleave(times, 1)[:, :: times]
 +            cache.keys = torch.cat([cache.keys, cache.keys], 1)[:, : self.H]
-old ones last | torch.cat([cache.keys, k], 2) => torch.cat([k, cache.keys], 2) | behind the old ones
 nothing is kept | cache.keys, cache.values = k, v => | must see the old ones
-heads mixed up | heads.transpose(1, 2).flatten(2) => heads.reshape(x.shape) | exchange H and T
-no last map | self.output(heads.transpose(1, 2).flatten(2)) => heads.transpose(1, 2).flatten(2) \
-    | mixes the heads
 
 == ParallelBlock
 width of plain heads | M = hidden_width(D, H, G) => M = hidden_width(D, H, H) \
     | hidden_width(D, H, G)
 a bias | self.down = nn.Linear(M, D, bias=False) => self.down = nn.Linear(M, D) | bias=False
-one after the other | Parallel
--        hidden = F.silu(self.gate(y)) * self.up(y)
--        return x + self.attention(y, mask, cache) + self.down(hidden)
-+        x = x + self.attention(y, mask, cache)
-+        y = self.norm(x)
-+        return x + self.down(F.silu(self.gate(y)) * self.up(y))
-GELU | F.silu => F.gelu | through SiLU
-sigmoid | F.silu(self => torch.sigmoid(self | times the sigmoid
-up through SiLU | F.silu(self.gate(y)) * self.up(y) => self.gate(y) * F.silu(self.up(y)) \
-    | acts on the gate
-no gate | F.silu(self.gate(y)) * self.up(y) => F.silu(self.gate(y)) | multiply the two
-no residual | return x + self => return self | added to x
-attention reads x | self.attention(y, => self.attention(x, | Attention reads the normalized
-layer reads x | .gate(y)) * self.up(y) => .gate(x)) * self.up(x) | reads the normalized vectors
-no mask | (y, mask, cache) => (y, None, cache) | handed on
 no cache | (y, mask, cache) => (y, mask) | cache is handed on
 rounded to the nearest | M = hidden_width(D, H, G) \
     => M = round((10 * D - 2 * G * (D // H)) / 24) * 8 | hidden_width(D, H, G)
 
 == pack
-no beginning | (1, 1), value => (0, 1), value | first token is predicted
-no end | (1, 1), value => (1, 0), value | over is predicted
-padding counts | torch.full((T,), -100) => torch.full((T,), end) | predicts nothing
-padding is 0 | torch.full((T,), end) => torch.zeros(T, dtype=torch.long) | end as inputs
-inputs as targets | text[1:].split(T) => text[:-1].split(T) | after it
-one story a window | if len(x) > room: => if True: | share a window
-a full window never fits | len(x) > room => len(x) >= room | still fits
-only the first piece | is not lost
-             room -= len(x)
-+            break
 room too small | room = T => room = T - 1 | For each story
-first fit | stays as it is
--            if len(x) > room:
-+            room = room or []
-+            n = next((n for n, left in enumerate(room) if left >= len(x)), len(room))
-+            if n == len(room):
-                 inputs.append(torch.full((T,), end))
-                 targets.append(torch.full((T,), -100))
--                room = T
--            first = T - room
--            inputs[-1][first : first + len(x)] = x
--            targets[-1][first : first + len(x)] = y
--            room -= len(x)
-+                room.append(T)
-+            first = T - room[n]
-+            inputs[n][first : first + len(x)] = x
-+            targets[n][first : first + len(x)] = y
-+            room[n] -= len(x)
-one endless text | begins a new window
--    for story in stories:
-+    gap = torch.tensor([end])
-+    row = torch.cat([torch.cat([gap, story]) for story in stories])
-+    for story in [row[1:]]:
 targets cut by themselves | , torch.stack(targets) => , torch.stack(targets)[:-1] | have one shape
 targets alone | .stack(inputs), torch.stack(targets) => .stack(targets) | return inputs, targets
 
@@ -119,23 +31,6 @@ targets alone | .stack(inputs), torch.stack(targets) => .stack(targets) | return
 L2 | gradients stay
                      continue
 +                p.grad = p.grad + self.decay * p
-L2 on a copy | decoupled
--                m.mul_(beta1).add_(p.grad, alpha=1 - beta1)
--                v.mul_(beta2).addcmul_(p.grad, p.grad, value=1 - beta2)
-+                g = p.grad + self.decay * p
-+                m.mul_(beta1).add_(g, alpha=1 - beta1)
-+                v.mul_(beta2).addcmul_(g, g, value=1 - beta2)
-+                p.div_(1 - self.lr * self.decay)
-no decay | p.mul_(1 - self.lr * self.decay) => | decay is missing
-decay without the rate | 1 - self.lr * self.decay => 1 - self.decay | multiplied by the rate
-m uncorrected | m / (1 - beta1**self.steps) => m | correction of m
-v uncorrected | v / (1 - beta2**self.steps) => v | correction of v
-always step 1 | self.steps += 1 => self.steps = 1 | counts the steps
-betas changed | beta1, beta2 = self => beta2, beta1 = self | beta1 belongs to m
-eps under the root | (square.sqrt() + self.eps) => (square + self.eps).sqrt() | outside of the root
-no root | square.sqrt() => square | the root of v
-sums | add_(p.grad, alpha=1 - beta1) => add_(p.grad) | m is a mean
-uphill | p.sub_( => p.add_( | subtracted
 without no_grad | with torch.no_grad(): => if True: | no_grad
 stops at None | continue => break | go on with the next
 rate of the start | one line for each equation
@@ -143,21 +38,6 @@ rate of the start | one line for each equation
 +                self.first = getattr(self, 'first', self.lr)
 +                p.sub_(self.first * mean / (square.sqrt() + self.eps))
 no count | self.steps += 1 => pass | 0 / 0
-counts parameters | not the parameters
--        self.steps += 1
-         beta1, beta2 = self.betas
-         with torch.no_grad():
-             for p, m, v in zip(self.parameters, self.m, self.v):
-+                self.steps += 1
-new averages | goes on with
--                m.mul_(beta1).add_(p.grad, alpha=1 - beta1)
--                v.mul_(beta2).addcmul_(p.grad, p.grad, value=1 - beta2)
-+                m = beta1 * m + (1 - beta1) * p.grad
-+                v = beta2 * v + (1 - beta2) * p.grad**2
-a new m | .mul_(beta1).add_(p.grad, alpha=1 - beta1) => = beta1 * m + (1 - beta1) * p.grad | stays 0
-a new v | v.mul_(beta2).addcmul_(p.grad, p.grad, value=1 - beta2) \
-    => v = beta2 * v + (1 - beta2) * p.grad**2 | stays 0
-m corrected in place | mean = m / (1 => mean = m.div_(1 | this step alone
 the mean of g | ).addcmul_(p.grad, p.grad, value=1 => ).add_(p.grad, alpha=1 | v is the mean of g**2
 a new parameter | p.sub_(self.lr * mean / (square.sqrt() + self.eps)) \
     => p = p - self.lr * mean / (square.sqrt() + self.eps) | one line for each
@@ -167,17 +47,6 @@ new parameters alone | has not moved
 +                p = p * (1 - self.lr * self.decay) - self.lr * mean / (square.sqrt() + self.eps)
 
 == gradients
-old gradients | model.zero_grad() => pass | cleared first
-the mean of means | small batch counts
--    total, loss = sum(int((targets >= 0).sum()) for _, targets in batches), 0.0
-+    total, loss = len(batches), 0.0
-     for inputs, targets in batches:
-         logits = model(inputs.to(device)).flatten(0, 1)
-         targets = targets.to(device).flatten()
--        nats = F.cross_entropy(logits, targets, ignore_index=-100, reduction="sum")
-+        nats = F.cross_entropy(logits, targets)
-empty positions count | int((targets >= 0).sum()) => targets.numel() | does not count as one
-the sum | (nats / total).backward() => nats.backward() | both are of the mean
 one backward for all | inside of the loop
      total, loss = sum(int((targets >= 0).sum()) for _, targets in batches), 0.0
 +    nats = []
@@ -198,7 +67,6 @@ cleared in every batch | divide
      for inputs, targets in batches:
 +        model.zero_grad()
          logits = model(inputs.to(device)).flatten(0, 1)
-the loss of the last | loss += nats => loss = nats | not that of the last
 
 == Repaired
 still sharpened the wrong way | logits / self => logits * self | less likely than at 2
@@ -236,15 +104,6 @@ the text again | new[None], None, self => text[None], None, self | reads it once
 with gradients | keep that line
 -    @torch.no_grad()
      def write(self, prompt, length, generator):
-the temperature after the share | First the temperature
--        p = (logits / self.temperature).softmax(-1)
-+        p = logits.softmax(-1)
-         ranked, order = p.sort(descending=True)
-         kept = ranked.cumsum(0) - ranked < self.share
-         p = p.scatter(0, order[~kept], 0.0)
--        return p / p.sum()
-+        p = p ** (1 / self.temperature)
-+        return p / p.sum()
 """)
 
 REWRITES = rewrites(r"""
