@@ -227,23 +227,6 @@ class WordVectors:
         first, second, third = self._unit[rows]
         return self._nearest(F.normalize(second - first + third, dim=0), rows, k)
 
-    def pca(self, k: int = 2) -> Tensor:
-        """Coordinates (V, k) of the vectors along their k directions of largest variance.
-
-        Each direction is signed so that its largest entry is positive.
-        """
-        centred = self.vectors - self.vectors.mean(0)
-        if not 1 <= k <= min(centred.shape):
-            raise ValueError(f"k must lie between 1 and {min(centred.shape)}, not {k}.")
-        _, _, directions = torch.linalg.svd(centred, full_matrices=False)
-        directions = directions[:k]
-        largest = directions.abs().argmax(1, keepdim=True)
-        return centred @ (directions * directions.gather(1, largest).sign()).T
-
-    def subset(self, words: Sequence[str]) -> WordVectors:
-        """The vectors of some words only."""
-        return WordVectors(words, self.vectors[[self.row(word) for word in words]])
-
     def _nearest(self, direction: Tensor, without: list[int], k: int) -> list[tuple[str, float]]:
         cosine = self._unit @ direction
         cosine[without] = -torch.inf

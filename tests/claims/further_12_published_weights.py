@@ -4,8 +4,10 @@
 from helpers.pretrained import gpt2_weights
 
 assert difference < 2e-5 < 0.1 < off and outcome == "wrong"
-assert min(with_slip(other_epsilon), with_slip(exact_gelu)) > 100 * difference
-assert max(with_slip(other_epsilon), with_slip(exact_gelu)) < 0.02 * known["logits"].std()
+slips_made = with_slip(other_epsilon), with_slip(exact_gelu)
+assert min(off_by for off_by, _ in slips_made) > 100 * difference
+assert max(off_by for off_by, _ in slips_made) < 0.02 * known["logits"].std()
+assert min(same for _, same in slips_made) > 0.9
 with torch.no_grad():
     reference = gpt2_weights.load_gpt2(tiny)(known["tokens"])
     assert (reference - my_logits).abs().max() < 2e-5

@@ -1,5 +1,18 @@
 """What the further notebook 12, sizes, claims: see staff/notebooks/claims.py."""
 
+# %% c021
+assert [round(x, 2) for x in squares.values()] == [12.0, 12.06, 15.0]
+rows = {m.name: m for m in models}
+for name, key in (("GPT-2, the largest", "GPT-2"), ("LLaMA 65B", "LLaMA"), ("Qwen3 0.6B", "Qwen3")):
+    D, H, K, G, F, gated = shapes[name]
+    m = rows[key]
+    assert (m.d_model, m.n_heads, m.d_ff, m.gated) == (D, H, F, gated)
+    assert (m.d_head or D // H) == K and (m.n_kv_heads or H) == G
+plain = llm_sizes.parameter_parts(rows["Qwen3"])
+matrices = plain["attention"] + plain["feed-forward"]
+assert matrices == 28 * block_parameters(*shapes["Qwen3 0.6B"])
+assert 2.6 < shapes["LLaMA 65B"][4] / 8192 < 2.7 and 13 / (12 * 1600) < 0.001
+
 # %% 58a257ff
 for tokens_, length_, part in ((50_257, 1024, 87), (2048, 1024, 22)):
     embeddings = 100 * tokens_ * 128 / count_parameters(tokens_, length_, 4, 128)
@@ -18,13 +31,14 @@ assert {m.name for m in slide if m not in near} == {
     "T5",
 }
 
-# %% c015
+# %% c025
 assert expert_layer(2, 3, 4, 1, 1) == (98, 44)
-deepseek, qwen = since["DeepSeek-V3"], since["Qwen3"]
+qwen = since["Qwen3"]
 experts = 58 * whole + 3 * 3 * 7168 * 18_432
 assert experts == llm_sizes.parameter_parts(deepseek)["feed-forward"]
 assert 0.97 < 58 * whole / llm_sizes.parameters(deepseek) < 0.99
 assert round(llm_sizes.parameters(deepseek) / 1e9) == 671
 assert 37e9 < llm_sizes.active_parameters(deepseek) < 38e9
-assert llm_sizes.cached_numbers(deepseek) < llm_sizes.cached_numbers(qwen)
+assert llm_sizes.cached_numbers(deepseek) < llm_sizes.cached_numbers(qwen) and 5 < active < 6
+assert round(2 * 128 * 128 / (512 + 64)) == 57
 assert 1000 < llm_sizes.parameters(deepseek) / llm_sizes.parameters(qwen) < 1250

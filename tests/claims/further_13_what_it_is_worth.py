@@ -6,6 +6,7 @@ for seed in (0, 1):
     assert at_size[3_000]["GPT"] < 0.2 < 1.5 < at_size[3_000]["5-gram"]
     assert at_size[100_000]["GPT"] < 0.02 < at_size[100_000]["5-gram"] < 0.1
     assert at_size[100_000]["5-gram"] < at_size[100_000]["6-gram"]
+    assert all(at_size[size]["6-gram"] < at_size[size]["5-gram"] for size in (3_000, 10_000))
     assert min(at_size[size]["4-gram"] for size in sizes) > 2
 assert 25_000 < sum(p.numel() for p in small.parameters()) < 26_000
 
@@ -18,6 +19,10 @@ assert all(76 < p < 84 if w < 96 else p > 96 for w, some in told.items() for p i
 by_vocabulary = [r["test"]["bits_per_byte"] for r in runs_of_v]
 assert len(runs_of_v) == 4 and all(a > b for a, b in itertools.pairwise(by_vocabulary))
 
+# %% c317
+assert max(p["name"] for p in curve if p["tokens"] < 5.2e6) < 0.7 < 0.88 < curve[-1]["name"]
+assert min(falls) > 0.005 and max(falls) < 0.015 and curve[-1]["step"] == 8000
+
 # %% c128
 assert len(changes) == 5 and all(len(some) == 3 for some in changes.values())
 best_names = {name: max(p["name"] for p in some) for name, some in changes.items()}
@@ -28,6 +33,8 @@ costs = {n: sum(p["bits_per_byte"] for p in some) / len(some) for n, some in cha
 rise = {name: costs[name] - costs["none"] for name in costs}
 assert 0.06 < rise["a tenth of the steps on repeated tokens"] < 0.08
 assert 0.008 < rise["tied output"] < 0.015
+assert all(0.008 < gap < 0.017 for gap in paired["tied output"]) and len(paired) == 5
+assert all(gap == 0 for gap in paired["none"]) and len(paired["tied output"]) == 3
 
 # %% c307
 far = ("AdamW for all, not Muon", "constant rate", "learned positions, not rotary", "float32")

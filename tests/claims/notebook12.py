@@ -49,8 +49,7 @@ assert round((math.log(2) + math.log(4) + math.log(8)) / 3, 2) == 1.39
 assert round(math.log(2048), 2) == 7.62
 assert first_loss > 5 * math.log(V) and own > 3 * logits.std()
 assert 0.55 < own / D < 0.75  # of the dot product with itself, about two thirds
-assert abs(first[2] - math.log(V)) < 0.4 and first[0] - math.log(V) < 0.1
-assert first == sorted(first) and abs(first[-1] / first_loss - 1) < 0.15
+assert abs(first[0.05] - math.log(V)) < 0.4 and abs(first[1] / first_loss - 1) < 0.15
 assert small - math.log(V) < 0.3
 assert round(math.sqrt(128)) == 11 and 0.5 < math.sqrt(128) * 0.05 < 0.6
 from helpers.models.gpt import GPT, GPTConfig
@@ -65,6 +64,7 @@ for name, weight in started().named_parameters():
 # %% 211ba96c
 assert round(source.entropy_rate(), 2) == 0.99 and round(floor, 2) == 1.06
 assert all(abs(chart[name][0] - guessing) < 0.4 for name in ("healthy", "A", "B", "C"))
+assert abs(chart["A"][0] - guessing) < 0.6 * abs(chart["healthy"][0] - guessing)
 assert chart["D"][0] < guessing - 0.4 and abs(untied - guessing) < 0.4
 assert chart["B"][2] > 0.1 and all(chart[name][2] < 1e-3 for name in ("healthy", "A", "C", "D"))
 assert [row[3] for row in chart.values()] == [58_560, 58_560, 58_560, 30_288, 58_560]
@@ -118,13 +118,6 @@ with torch.no_grad():
     ours.load_state_dict(theirs.state_dict())
     some = torch.randint(50, (2, 20))
     assert (theirs(some) - ours(some)).abs().max() < 1e-9
-
-# %% c406
-assert round(parameters(rows["DeepSeek-V3"]) / 1e9) == 671 and 5 < active < 6
-kept = {name: cached_numbers(model) for name, model in rows.items()}
-assert kept["DeepSeek-V3"] < kept["Qwen3"] < kept["LLaMA"]
-assert 10 < parameters(rows["DeepSeek-V3"]) / parameters(rows["LLaMA"]) < 10.5
-assert round(2 * 128 * 128 / (512 + 64)) == 57
 
 # %% c408
 assert [text.strip() for text in said.values()][:2] == ["maison.", "Paris"]

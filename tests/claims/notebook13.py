@@ -31,6 +31,8 @@ assert sorted(by_steps) == [150, 800]
 assert min(expected[150]) > ngram_best > max(expected[800]) + 0.08
 
 # %% c311 trained
+import itertools
+
 assert len(losses) == steps and checked[-1][0] == steps
 assert all(a[1] > b[1] for a, b in itertools.pairwise(checked))
 if (L, D) == (4, 128):
@@ -49,13 +51,12 @@ assert abs(at[800]["pronoun"] - decided_by["counted pronouns"]["pronoun"]) < 0.0
 assert abs(at[800]["ending"] - decided_by["shared words"]["ending"]) < 0.1
 assert at[150]["ending"] < at[800]["ending"] - 0.03
 assert all(abs(row["name"] - decided_by["2-gram model"]["name"]) < 0.08 for row in at.values())
+curve = study["long"][0]["curve"]
+assert max(p["name"] for p in curve if p["tokens"] < 5.2e6) < 0.7 < 0.88 < curve[-1]["name"]
+assert curve[-1]["step"] == 8000
 
 # %% c083 trained
 assert (L, D) != (4, 128) or (decided["pronoun"] > 60 and decided["ending"] > 55)
-
-# %% c317
-assert max(p["name"] for p in curve if p["tokens"] < 5.2e6) < 0.7 < 0.88 < curve[-1]["name"]
-assert min(falls) > 0.005 and max(falls) < 0.015 and curve[-1]["step"] == 8000
 
 # %% c105 trained
 end_of = {name: sum(some[-15:]) / 15 for name, (some, _, _) in five.items()}
@@ -65,7 +66,7 @@ assert abs(end_of["low"] - math.log(V)) < 0.1 and end_of["high"] > end_of["healt
 assert max(five["high"][0]) > math.log(V) + 0.5
 assert statistics.median(five["high"][1]) > 1
 assert abs(last_check["healthy"] - end_of["healthy"]) < 0.6
-assert statistics.median(five["healthy"][1]) < 0.8 and min(five["old"][1][20:]) > 1
+assert sum(length < 1 for length in five["healthy"][1]) > 0.9 * 150 and min(five["old"][1][20:]) > 1
 assert min(loss for _, loss in five["by heart"][2]) < math.log(V) - 0.3
 assert end_of["by heart"] < 1 and last_check["by heart"] > math.log(V) + 0.5
 assert 0.05 < end_of["old"] - end_of["healthy"] < 0.6

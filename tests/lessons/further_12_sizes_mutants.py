@@ -7,11 +7,11 @@ MUTANTS = []
 
 REWRITES = [
     Rewrite(
-        "count_parameters",
+        "block_parameters",
         "collected",
         """
-def count_parameters(V, T, L, D):
-    return (V + T + 2) * D + L * (12 * D * D + 13 * D)
+def block_parameters(D, H, K, G, F, gated):
+    return D * (2 * K * (H + G) + (2 + gated) * F)
 """,
     ),
     Rewrite(

@@ -51,9 +51,9 @@ MUTANTS = [
         for group, most in zip(optimizer.param_groups, highest):
             group["lr"] = most * rate(step, steps, warmup, decay)
 """,
-        "set the rates, take the batch",
+        "before* you make it",
     ),
-    Mutant("train", "returned", "yield train_step", "return train_step", "at once yield"),
+    Mutant("train", "returned", "yield train_step", "return train_step", "with `yield`"),
     Mutant(
         "train",
         "a step without a yield",
@@ -68,9 +68,17 @@ MUTANTS = [
         "        result = train_step(model, optimizer, inputs, targets)\n"
         "        found = [*locals().get('found', []), result]\n"
         "    yield from found",
-        "at once yield",
+        "at once, inside the loop",
     ),
-    Mutant("train", "one step less", "range(1, steps + 1)", "range(1, steps)", "for each step"),
+    Mutant(
+        "train",
+        "a list handed back",
+        "        yield train_step(model, optimizer, inputs, targets)",
+        "        result = train_step(model, optimizer, inputs, targets)\n"
+        "        found = [*locals().get('found', []), result]\n"
+        "    return found",
+        "with `yield`",
+    ),
     Mutant("log_prob", "the inputs", "tokens[1:]]", "tokens[:-1]]", "are about token t + 1"),
 ]
 

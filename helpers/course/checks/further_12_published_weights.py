@@ -42,6 +42,10 @@ def tensors_of_a_block(draw):
         A square matrix fits either way, and must be turned like the others.
     tensor.chunk(len(ours)) => tensor.chunk(len(ours))[::-1]
         The three parts are queries, keys, values: in the order given.
+    tensor.chunk(len(ours)) => tensor.chunk(3)
+        Only c_attn is cut in three: cut each tensor into as many parts as there are names of ours.
+    state[name] = part => state[ours] = tensor
+        Each part is filed under its own name: ours is a tuple of names.
     tensor.chunk(len(ours)) => [tensor] * len(ours)
         Where there are several of ours, each gets its part: chunk.
     """,

@@ -1,4 +1,4 @@
-"""Your turn with the sizes of models: in GPT-2's form, and with experts."""
+"""Your turn with the sizes of models: a block of any form, and a layer of experts."""
 
 from helpers.course.checks.lab import Lab
 from helpers.course.checks.turn import Case, turn
@@ -6,42 +6,53 @@ from helpers.course.checks.turn import Case, turn
 turns = Lab("further_12_sizes")
 
 
-def sizes_of_models(draw):
-    for sizes in ((11, 10, 3, 8), (50_257, 1024, 12, 768)):
-        yield Case("it counts what is in the model", *sizes)
+def blocks_of_any_form(draw):
+    yield Case("by hand", 2, 4, 3, 1, 5, False)
+    for gated in (True, False):
+        sizes = (draw.integer(low, low + 9) for low in (60, 20, 40, 5, 100))  # D, H, K, G, F
+        yield Case("a gated block" if gated else "any block", *sizes, gated)
 
 
 @turn(
     turns,
-    "Add up the table: embeddings, positions, L times what a block has, the last norm.",
-    cases=sizes_of_models,
+    "Six or seven matrices: W_Q and W_O between D and H K, W_K and W_V from D to G K, and those of "
+    "the feed-forward layer between D and F. By hand: 24 + 24 + 6 + 6 + 10 + 10 = 80.",
+    cases=blocks_of_any_form,
     slips="""
-    + T * D =>
-        The T learned positions are missing.
-    + 2 * D =>
-        The last norm is missing: a gain, a bias.
-    return V * D + => return 2 * V * D +
-        The output is tied: its matrix is the embeddings, which count once.
-    4 * D**2 + 4 * D + 8 * D**2 + 5 * D + => 12 * D**2 +
-        The biases are missing: four of width D in attention, 4 D and D in the feed-forward layer.
-    4 * D**2 + 4 * D + 8 * D**2 + 5 * D + 4 * D => 12 * D**2
-        The biases and the norms of a block are missing.
-    return V * D + T * D + L * block + 2 * D => return 12 * L * D**2 + V * D
-        That is the rule of thumb: positions, biases and norms are missing.
-    5 * D + 4 * D => 5 * D
-        A block has two norms as well.
-    5 * D + 4 * D => 5 * D + 2 * D
-        Each norm has a gain and a bias, and a block has two norms.
-    5 * D + 4 * D => 2 * D + 4 * D
-        The first bias of the feed-forward layer is as wide as its hidden layer: 4 D.
-    L * block => block
-        There are L blocks, and each has weights of its own.
+    2 * D * G * K => 2 * D * H * K
+        Keys and values have G heads of K numbers, the queries H.
+    2 * D * H * K + 2 * D * G * K => 2 * D * G * K + 2 * D * G * K
+    2 * D * H * K + 2 * D * G * K => 2 * D * K + 2 * D * K
+    2 * D * H * K => 2 * D * K
+        Queries have H heads of K numbers, keys and values G.
+    2 * D * G * K => 2 * D * K
+        Keys and values have G heads, of K numbers each.
+    2 * D * H * K + 2 * D * G * K => 4 * D**2
+    2 * D * H * K => 2 * D**2
+        The heads of queries are H K wide together, which need not be D.
+    2 * D * H * K => D * H * K
+        W_O is missing, which leads from the H K numbers of all heads back to D.
+    + 2 * D * G * K => + D * G * K
+        Keys have a matrix, and values have another one.
+    + 2 * D * G * K =>
+        The matrices of keys and values are missing.
+    (3 if gated else 2) => 2
+    (3 if gated else 2) => 3
+    (3 if gated else 2) => (2 if gated else 3)
+        A gated layer has three matrices, a plain one two.
+    * D * F => * D * 4 * D
+        The feed-forward layer is F wide, not 4 D.
+    return attention + feed_forward => return attention
+        The feed-forward layer is missing.
+    return attention + feed_forward => return feed_forward
+        The attention is missing.
     """,
 )
-def count_parameters(V, T, L, D):
-    """How many parameters gpt2_form(V, T, L, D, H) has."""
-    block = 4 * D**2 + 4 * D + 8 * D**2 + 5 * D + 4 * D
-    return V * D + T * D + L * block + 2 * D
+def block_parameters(D, H, K, G, F, gated):
+    """How many parameters the matrices of a block have."""
+    attention = 2 * D * H * K + 2 * D * G * K
+    feed_forward = (3 if gated else 2) * D * F
+    return attention + feed_forward
 
 
 def layers_of_experts(draw):

@@ -25,6 +25,10 @@ def matrices(draw):
         There are several rounds, each on what the one before has made.
     X = G / G.norm() => X = G / G.norm(); first = X @ X.T ;; S = X @ X.T => S = first
         S = X X^T belongs to the X of its own round: make it anew inside the loop.
+    S = X @ X.T => S = X.T @ X
+        S = X X^T, so that S X has the shape of X: the transposed one stands behind.
+    c * S @ S @ X => c * S**2 @ X
+        S S is a product of matrices; ** squares number by number.
     c * S @ S @ X => c * S @ X
         The last term has S twice: c S S X.
     G / G.norm() => G / G.abs().max()

@@ -30,6 +30,10 @@ def studies(draw):
     unchanged[row["seed"]] for row in rows if row["entry"] == entry => \
     unchanged[row["seed"]] for row in rows if row["entry"] != "all"
         Only the rows of the entry that is asked for.
+    x, y = ([r["bits"] for r in rows if r["entry"] == name] for name in (entry, "all")); \
+    return [a - b for a, b in zip(x, y)]
+        The rows stand in any order, and a seed may be missing: look up what "all" has with the same
+        seed.
     row["bits"] - unchanged[row["seed"]] => row["bits"]
         These are the entry's own bits; the difference to "all" is asked for.
     row["bits"] - unchanged[row["seed"]] => abs(row["bits"] - unchanged[row["seed"]])

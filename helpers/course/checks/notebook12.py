@@ -51,7 +51,7 @@ def logits_of(model, sizes, weights, tokens):
 
 
 def texts_to_read(draw):
-    V, T, D = 11, 9, 8
+    V, T, D = 9, 12, 8  # more positions than tokens, so that tokens may be mistaken for them
     for words, learned in (("learned positions, a tied output", True), ("neither", False)):
         sizes = V, T, D, learned
         state = MyGPT.fallback(*parts_of(*sizes)).state_dict()
@@ -59,11 +59,11 @@ def texts_to_read(draw):
         for length in (6, T):
             tokens, given = draw.integers(0, V, 2, length), f"{length} tokens, {words}"
             yield Case("its logits are those of the formula", sizes, weights, tokens, given=given)
+    last = (V, T, D, True), {}, torch.zeros(2, T, dtype=torch.long)
+    logits_of(MyGPT.fallback, *last)  # what PyTorch imports for it is not on the answer's time
     yield Case(
         "it runs on any device",
-        (V, T, D, True),
-        {},
-        torch.zeros(2, T, dtype=torch.long),
+        *last,
         given="model and tokens on a second device, as on a GPU",
         hint="Some tensor is made on the CPU on the way: torch.arange(..., device=tokens.device).",
     )
@@ -85,12 +85,16 @@ def texts_to_read(draw):
         Each position has a vector of its own: positions 0 to T - 1.
     x = x + self.positions( => self.positions(
         Without the positions, x knows nothing of the order.
+    self.positions(torch.arange(tokens.shape[1], device=tokens.device)) => self.positions(tokens)
+        Positions are counted, 0 to T - 1; they are not the tokens.
     self.positions(torch.arange( => self.positions(1 + torch.arange(
         The first token stands at position 0.
     x = self.embedding(tokens) => x = read = self.embedding(tokens) ;; \
     block(x, causal=True) => block(read, causal=True)
     x = block(x, causal=True) => y = block(x, causal=True) ;; self.norm(x) => self.norm(y)
         Each block reads what the block before it handed on.
+    x = block(x, causal=True) => block(x, causal=True)
+        The block hands back a new x, and the old one stays as it was: x = block(x, causal=True).
     x = block(x => x = x + block(x
         The block adds to the stream by itself: x = block(x, ...), not x + block(x, ...).
     x = block(x, causal=True) => x = self.norm(block(x, causal=True)) ;; x = self.norm(x) => pass
@@ -139,7 +143,7 @@ def as_number(answer, *arguments):
 
 def models_that_look(draw):
     V, B, T = 40, 4, 7
-    original = draw.integers(0, V, B, T)
+    original = draw.integers(1, V, B, T)
 
     def causal(tokens):
         return F.one_hot(tokens, V).double().cumsum(1)
@@ -175,6 +179,8 @@ def models_that_look(draw):
     for t in (3, T - 1, 1):
         for model, rule in said.items():
             yield Case(rule, model, original, t, V, given=f"{B} texts of {T} tokens, t = {t}")
+    given = "a text of zeros, t = 3"
+    yield Case(said[one_ahead], one_ahead, torch.zeros_like(original), 3, V, given=given)
 
 
 @turn(
@@ -185,12 +191,15 @@ def models_that_look(draw):
     cases=models_that_look,
     call=as_number,
     slips="""
+    changed[:, t:] = (changed[:, t:] + 1) % V => changed[:, t:] = 0
+        A token that is 0 already has not been changed: add 1, modulo V.
     difference[:, :t].abs().max() => difference[:, t - 1].abs().max()
     difference[:, :t].abs().max() => difference[0, :t].abs().max()
     difference[:, :t].abs().max() => difference[0, t - 1].abs().max()
         A leak may show in any text and at any of the positions before t: look at *all* of them.
     changed[:, t:] = (changed[:, t:] => changed[:, t] = (changed[:, t]
     changed[:, t:] = (changed[:, t:] => changed[:, t + 1 :] = (changed[:, t + 1 :]
+    changed[:, t:] = (changed[:, t:] => changed[:, -1] = (changed[:, -1]
         Change all tokens from position t on, in a copy, and look at positions before t.
     difference[:, :t].abs() => difference[:, : t + 1].abs()
     difference[:, :t].abs() => difference[:, t:].abs()
@@ -256,6 +265,11 @@ def models_to_start(draw):
     call=started,
     tolerance=0.04,
     slips="""
+    model.embedding.embedding_dim, len(model.blocks) => 128, 4
+    model.embedding.embedding_dim, len(model.blocks) => 128, len(model.blocks)
+    model.embedding.embedding_dim, len(model.blocks) => model.embedding.embedding_dim, 4
+        Width and depth are those of the model that is handed in, not the D and L of the notebook:
+        model.embedding.embedding_dim, len(model.blocks).
     usual = 0.02 * (768 / D) ** 0.5 => usual = 0.02
         0.02 is for a width of 768; other widths have 0.02 times the square root of 768 / D.
     (768 / D) ** 0.5 => (768 / D)
@@ -271,7 +285,8 @@ def models_to_start(draw):
     (block.attention.output, block.feed_forward.down) => (block.attention.output,)
     (block.attention.output, block.feed_forward.down) => (block.feed_forward.down,)
     (block.attention.output, block.feed_forward.down) => ()
-        Two matrices in each block write into the stream, attention.output and feed_forward.down.
+        Two matrices in each block write into the stream, attention.output and feed_forward.down. Do
+        they come last, or does the loop over all parts draw them anew?
     (block.attention.output, block.feed_forward.down) => \
     (block.attention.output, block.feed_forward.up)
         It is feed_forward.down that writes into the stream; up reads a normalized copy of it.
@@ -344,6 +359,8 @@ def modern_sizes(draw):
         The stream begins as the embedding: its standard deviation is 1, drawn after small_start.
     nn.init.zeros_(model.output.weight) => pass
         The output begins at zero, so that all tokens begin equally likely.
+    nn.init.zeros_(block.feed_forward.down.weight) => nn.init.zeros_(block.feed_forward.up.weight)
+        It is feed_forward.down that writes into the stream; up reads a normalized copy of it.
     nn.init.zeros_(block.feed_forward.down.weight) => pass
     nn.init.zeros_(block.attention.output.weight) => pass
     for block in model.blocks: => for block in []:

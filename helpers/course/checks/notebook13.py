@@ -64,6 +64,7 @@ def gradients_to_clip(draw):
     ** 0.5 => ** 1.0
         The length is the *root* of the sum of all squares.
     g.square().sum() => g.norm()
+    sum(g.square().sum() for g in gradients) ** 0.5 => sum(g.norm() for g in gradients)
     g.square().sum() => g.abs().sum()
         Add the *squares* of all numbers up, those of all parameters, and take the root of that.
     g.square().sum() => g.square().mean()
@@ -104,7 +105,10 @@ def schedules(draw):
     step / warmup => (step - 1) / warmup
         A first step with the rate 0 learns nothing: step 1 already has 1 / warmup.
     (steps - step + 1) / decay => (steps - step) / decay
+    (steps - step + 1) / decay => (steps - step) / max(decay - 1, 1e-9)
         The last step still has 1 / decay: the line reaches 0 one step after it.
+    return (steps - step + 1) / decay if step >= steps - decay else min(step / warmup, 1.0)
+        The last `decay` steps begin one step later: step steps - decay is not one of them.
     (steps - step + 1) / decay => (steps - step + 1) / (steps - warmup)
         The fall takes the last `decay` steps; before it the factor stays at 1.
     (steps - step + 1) / decay => 1.0
@@ -163,7 +167,7 @@ def trained(answer, begin, tokens, steps, warmup, decay, rates):
 
     optimizer.step = counted
     run = answer(table, optimizer, windows, steps, warmup, decay)
-    if not hasattr(run, "__iter__"):
+    if not hasattr(run, "__next__"):
         hint = "Hand out the result of every step with `yield`, inside the loop."
         raise Complaint("it yields", hint, f"{steps} steps", type(run).__name__)
     for result in run:
@@ -174,6 +178,7 @@ def trained(answer, begin, tokens, steps, warmup, decay, rates):
 
 def runs(draw):
     V = 6
+    torch.optim.SGD([nn.Parameter(torch.zeros(1))]).zero_grad()  # imports much, at its first call
     begin, tokens = draw.normal(V, V).float(), draw.integers(0, V, 60)
     for steps, warmup, decay, rates in ((6, 2, 2, (0.4,)), (7, 3, 2, (0.3, 0.05))):
         given = f"{steps} steps, warmup {warmup}, decay {decay}, made with the rates {rates}"
@@ -199,6 +204,13 @@ def runs(draw):
     group["lr"] = most => group["lr"] *= 1
     group["lr"] = most * rate => group["lr"] = group["lr"] * rate
         Multiply the rate with which the optimizer was *made*; yours shrinks from step to step.
+    most * rate(step, steps, warmup, decay) => most * (rate(step - 1, steps, warmup, decay) \
+    if step > 1 else 1.0)
+        Set the rates of a step *before* you make it.
+    range(1, steps + 1) => range(1, steps)
+        The last step, the one with the number `steps`, is missing.
+    yield from list(train(model, optimizer, batches, steps, warmup, decay))
+        Yield each result at once, inside the loop: whoever runs it sees each loss as it comes.
     rate(step, steps => rate(step - 1, steps
         The first step has the number 1: its factor is rate(1, ...).
     zip(optimizer.param_groups, highest) => zip(optimizer.param_groups[:1], highest)

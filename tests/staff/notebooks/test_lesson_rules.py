@@ -1,4 +1,4 @@
-"""Each rule for lessons of the second edition can be broken, and the check of it says so."""
+"""Each rule for notebooks can be broken, and the check of it says so."""
 
 import base64
 import struct
