@@ -101,7 +101,7 @@ class ParallelBlock(nn.Module):
 
 
 class MyGPT(nn.Module):
-    """Notebook 12's class: embeddings, blocks, a last norm, and an output of its own."""
+    """Embeddings, blocks that bring their positions, a last norm, and an output of its own."""
 
     def __init__(self, V, D, blocks, norm, output):
         super().__init__()
