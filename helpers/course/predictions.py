@@ -19,6 +19,7 @@ from numbers import Real
 from typing import Any
 
 from helpers.display.figures import publish
+from helpers.display.signs import visible
 
 FIRST_LINE = "Your prediction, and what came out:"
 WITHOUT = "The result, without a prediction"
@@ -66,8 +67,8 @@ def compare_choice(predicted: Any, measured: str, options: Collection[str], what
     """Say whether the predicted one of several possibilities came out.
 
     Args:
-        predicted: one of ``options``, in small or large letters, with its article or without, or
-            as a number; ``...`` for no prediction.
+        predicted: one of ``options``, in small or large letters, with its article or without, in
+            parts, with blanks for the signs of blanks, or as a number; ``...`` for no prediction.
         measured: the one that came out.
         options: all of them.
         what: the question in a few words.
@@ -142,9 +143,14 @@ def _number(predicted: Any, unit: str) -> float | None:
 
 
 def _option(predicted: Any, options: Collection[str]) -> str | None:
+    if isinstance(predicted, tuple) and all(isinstance(part, str) for part in predicted):
+        predicted = "".join(predicted)
     if isinstance(predicted, str):
-        words = _without_article(predicted)
-        return next((option for option in options if _without_article(option) == words), None)
+        small = predicted.lower()
+        together = "".join(small.replace("+", " ").split())
+        forms = visible(small), _without_article(predicted), together
+        found = (option for form in forms for option in options if _without_article(option) == form)
+        return next(found, None)
     number = _number(predicted, "")  # whoever types 0.001 means "0.001"
     if number is None:
         return None

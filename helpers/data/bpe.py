@@ -94,6 +94,7 @@ class BPETokenizer:
         special_tokens: Sequence[str] = (),
         min_count: int = 2,
         pattern: str = GPT2_PATTERN,
+        first: Sequence[tuple[int, int]] = (),
     ) -> BPETokenizer:
         """Learn merges from a text, each of the pair of neighbours that is then most frequent.
 
@@ -107,17 +108,20 @@ class BPETokenizer:
             special_tokens: as of the class.
             min_count: how often a pair must occur to be merged.
             pattern: as of the class.
+            first: merges to begin with, such as those that another pattern has led to.
 
         Raises:
             TokenizerError: the text is empty, holds a lone surrogate or is not all matched by the
-                pattern; ``vocab_size`` has no room for the bytes and the special tokens.
+                pattern; ``vocab_size`` has no room for the bytes, the first merges and the special
+                tokens.
         """
         special, pre_token = _pattern_of(special_tokens), _compiled(pattern)
-        smallest = 256 + len(special_tokens)
+        smallest = 256 + len(first) + len(special_tokens)
         if vocab_size < smallest:
+            begun = f", {len(first)} merges to begin with" if first else ""
             raise TokenizerError(
-                f"vocab_size is {vocab_size}: 256 bytes and {len(special_tokens)} special tokens "
-                f"need at least {smallest}."
+                f"vocab_size is {vocab_size}: 256 bytes{begun} and {len(special_tokens)} special "
+                f"tokens need at least {smallest}."
             )
         if min_count < 1:
             raise TokenizerError(f"min_count is {min_count}: a pair must occur at least once.")
@@ -126,7 +130,8 @@ class BPETokenizer:
         words = Counter(chain.from_iterable(_pre_tokens(pre_token, part) for part in parts))
         if not words:
             raise TokenizerError("There is no text to train on: give one that is not empty.")
-        return cls(_learn(words, vocab_size - smallest, min_count), special_tokens, pattern)
+        merges = _learn(words, vocab_size - smallest, min_count, first)
+        return cls(merges, special_tokens, pattern)
 
     @property
     def vocab_size(self) -> int:
@@ -230,17 +235,20 @@ class _Cache(dict):
         return ids
 
 
-def _learn(words: Counter[str], n_merges: int, min_count: int) -> list[tuple[int, int]]:
-    """The first merges in pre-tokens with their counts; fewer if pairs become too rare.
+def _learn(
+    words: Counter[str], n_merges: int, min_count: int, first: Sequence[tuple[int, int]] = ()
+) -> list[tuple[int, int]]:
+    """The first merges, and as many more from pre-tokens with their counts; fewer if pairs become
+    too rare.
 
     All words stand in one linked list. A merge visits only the places where its pair stands, given
     by the left token. The pairs that it makes all hold its new token: so the places of a pair are
     complete once it has come up, and later its count only falls. The heap may hold counts that are
     too high; one is put right when it is popped.
     """
-    ids, weights = [_EDGE], [0]
+    ids, weights, begun = [_EDGE], [0], BPETokenizer(first)
     for word, count in words.items():
-        word_ids = word.encode().translate(_IDS)
+        word_ids = begun._merge(word)
         ids += [*word_ids, _EDGE]
         weights += [count] * (len(word_ids) + 1)
     before, after = [*range(-1, len(ids) - 1)], [*range(1, len(ids) + 1)]
@@ -250,8 +258,8 @@ def _learn(words: Counter[str], n_merges: int, min_count: int) -> list[tuple[int
         if _EDGE not in pair:
             counts[pair] += weights[i]
             places[pair].append(i)
-    came_up, heap, merges = set(counts), [], []
-    while len(merges) < n_merges:
+    came_up, heap, merges = set(counts), [], begun.merges
+    while len(merges) < len(first) + n_merges:
         for pair in came_up:
             if counts[pair] >= min_count:
                 heapq.heappush(heap, (-counts[pair], pair))

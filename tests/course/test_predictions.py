@@ -171,6 +171,18 @@ def test_an_article_may_be_left_out(capsys, predicted):
     assert said(capsys) == "You predicted the time, and so it is (the cause).\n"
 
 
+@pytest.mark.parametrize("predicted", [" t", "␣t", "␣ t", "␣ + t", (" ", "t"), ("␣", "t")])
+def test_a_blank_may_be_typed_for_its_sign(capsys, predicted):
+    compare_choice(predicted, "␣t", ["et", "t", "␣t"], "the pair")
+    assert said(capsys) == "You predicted ␣t, and so it is (the pair).\n"
+
+
+@pytest.mark.parametrize("predicted", ["e t", "e + t", ("e", "t"), "Et"])
+def test_a_choice_may_be_typed_in_parts(capsys, predicted):
+    compare_choice(predicted, "et", ["et", "␣t"], "the pair")
+    assert said(capsys) == "You predicted et, and so it is (the pair).\n"
+
+
 @pytest.mark.parametrize(
     ("predicted", "words"),
     [

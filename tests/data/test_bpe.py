@@ -172,6 +172,18 @@ def test_another_pattern_against_the_library(pattern):
     assert ours.merges != BPETokenizer.train(SAMPLE, 330).merges
 
 
+def test_first_merges_are_kept_and_learning_goes_on_behind_them():
+    whole = BPETokenizer.train(SAMPLE, 330)
+    assert BPETokenizer.train(SAMPLE, 330, first=whole.merges[:30]).merges == whole.merges
+    pattern = r"[^\n]+|\n+"
+    across = BPETokenizer.train(SAMPLE, 330, pattern=pattern, first=whole.merges[:30])
+    assert across.merges[:30] == whole.merges[:30]
+    assert len(across.merges) == 74
+    wide = [i for i in range(256, 330) if b" " in across.token_bytes(i).strip()]
+    assert min(wide) >= 286
+    assert across.decode(across.encode(SAMPLE)) == SAMPLE
+
+
 def test_special_tokens_as_the_library_adds_them():
     special = [END_OF_TEXT, "<|user|>", "<|user|>s"]
     documents = ["The tea is ready. ", "\n Tea and bread at the", "the the the"]
@@ -309,6 +321,7 @@ def test_gpt2_itself():
         ((END_OF_TEXT, 300, [END_OF_TEXT]), "no text"),
         (("tea", 255), "at least 256"),
         (("tea", 256, [END_OF_TEXT]), "at least 257"),
+        (("tea", 256, (), 2, GPT2_PATTERN, [(0, 1)]), "1 merges to begin with.*at least 257"),
         (("tea", 300, (), 0), "min_count is 0"),
         (("tea", 300, [""]), "none of them empty"),
         (("tea", 300, ["<a>", "<a>"]), "none twice"),

@@ -13,10 +13,16 @@ MUTANTS = [
         "learn",
         "counted once",
         "dict(BYTE_IDS), []\n    for _ in range(n_merges):\n"
-        "        pair = best_pair(count_pairs(words)",
-        "dict(BYTE_IDS), []\n    pairs = count_pairs(words)\n    for _ in range(n_merges):\n"
-        "        pair = best_pair(pairs",
+        "        if not (pairs := count_pairs(words)):\n            break\n",
+        "dict(BYTE_IDS), []\n    pairs = count_pairs(words)\n    for _ in range(n_merges):\n",
         "count anew in each",
+    ),
+    Mutant(
+        "learn",
+        "no end",
+        "        if not (pairs := count_pairs(words)):\n            break\n",
+        "        pairs = count_pairs(words)\n",
+        "no pair is left",
     ),
     Mutant(
         "replay",
@@ -74,7 +80,7 @@ def learn(words, n_merges):
     """The pairs that are joined, in order; words maps tuples of tokens to counts."""
     order = dict(BYTE_IDS)
     found = []
-    while len(found) < n_merges:
+    while len(found) < n_merges and count_pairs(words):
         a, b = best_pair(count_pairs(words), order)
         found += [(a, b)]
         order[a + b] = 255 + len(found)

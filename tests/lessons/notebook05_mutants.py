@@ -6,10 +6,10 @@ MUTANTS = [
     Mutant("elman", "reads nothing", "x[:, t] @ W_xh.T + ", "", "rows of x[:, t]"),
     Mutant("elman", "ReLU", "torch.tanh", "torch.relu", "tanh is missing"),
     Mutant("elman", "last state only", "torch.stack(states, dim=1)", "h", "rows of x[:, t]"),
-    Mutant("bptt", "swapped", "return dW_hh, dW_xh", "return dW_xh, dW_hh", "dW_hh and dW_xh"),
     Mutant("bptt", "a step late", "(g[t - 1] +", "(g[t] +", "g and x begin with step 1"),
     Mutant("bptt", "the next input", "x[t - 1]", "x[t]", "g and x begin with step 1"),
-    Mutant("bptt", "no slope", " * (1 - h[t] ** 2)", "", "the slope of tanh at h[t]"),
+    Mutant("elman", "too early", "    return torch", "        return torch", "inside the loop"),
+    Mutant("generate", "anew", "=generator", "=torch.Generator().manual_seed(7)", "made anew"),
     Mutant("clip", "to one", "bound / norm", "1 / norm", "bound / norm"),
     Mutant("clip", "turned", "norm > bound", "norm < bound", "larger than bound"),
     Mutant(
@@ -62,6 +62,15 @@ def bptt(g, h, x, W_hh):
 def clip(gradients, bound):
     norm = torch.cat([g.flatten() for g in gradients]).norm()
     return [g * bound / norm if norm > bound else g.clone() for g in gradients]
+""",
+    ),
+    Rewrite(
+        "clip",
+        "without if",
+        """
+def clip(gradients, bound):
+    norm = torch.stack([g.norm() for g in gradients]).norm()
+    return [g * bound / max(norm, bound) for g in gradients]
 """,
     ),
     Rewrite(

@@ -20,7 +20,7 @@ def differs(got: Any, expected: Any, tolerance: float = 1e-6) -> tuple[str, Any,
     """
     if isinstance(expected, Tensor):
         return _tensor_differs(got, expected, tolerance)
-    if isinstance(expected, bool) or expected is None or isinstance(expected, str):
+    if isinstance(expected, bool | str | bytes) or expected is None:
         return None if _equal(_plain(got), expected) else ("", got, expected, "")
     if isinstance(expected, int | float):
         number = _plain(got)
@@ -38,10 +38,12 @@ def differs(got: Any, expected: Any, tolerance: float = 1e-6) -> tuple[str, Any,
                 return "", f"a key {key!r}", "no such key", "keys"
         pairs = [(repr(key), got[key], expected[key]) for key in expected]
     elif isinstance(expected, Sequence):
-        if isinstance(got, str) or not isinstance(got, Sequence | Tensor):
+        if isinstance(got, str | bytes) or not isinstance(got, Sequence | Tensor):
             return "", got, f"{type(expected).__name__} of {len(expected)} values", "type"
         if len(got) != len(expected):
             return "", f"{len(got)} values: {describe(got)}", describe(expected), "length"
+        if expected and all(isinstance(token, bytes) for token in expected):
+            return None if list(got) == list(expected) else ("", got, expected, "")  # read whole
         pairs = [(str(i), *pair) for i, pair in enumerate(zip(got, expected, strict=True))]
     else:
         return None if _equal(got, expected) else ("", got, expected, "")

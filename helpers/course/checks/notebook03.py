@@ -66,6 +66,7 @@ def words_to_join(draw):
     yield Case(PENCIL, to_bytes(" the"), (b"t", b"h"))
     for text in ("aaa", "aaaa", "baab"):
         yield Case("a joined token is used up", to_bytes(text), (b"a", b"a"))
+    yield Case("the order counts", to_bytes("bab"), (b"a", b"b"))
     yield Case("the whole token is compared", (b"a", b"ab", b"b", b"a"), (b"a", b"b"))
     yield Case("the whole token is compared", (b"ab", b"c", b"a", b"bc"), (b"a", b"bc"))
     yield Case("it joins the pair everywhere", (b"a", b"bc") * 3, (b"a", b"bc"))
@@ -84,6 +85,15 @@ def words_to_join(draw):
         Go on behind both tokens: a token that has been joined is used up.
     tuple(joined) => joined
         Hand back a tuple, as words are: tuple(...) makes one of a list.
+    return tuple(t[::-1] for t in join(tuple(t[::-1] for t in word[::-1]), \
+        (pair[1][::-1], pair[0][::-1])))[::-1]
+        Go from left to right: aaa is aa|a.
+    i += 2 => return tuple(joined) + word[i + 2 :]
+        The pair may occur again further on: join it everywhere.
+    word[i : i + 2] == pair => word[i : i + 2] in (pair, pair[::-1])
+    word[i : i + 2] == pair => word[i : i + 2] in (pair, pair[::-1]) ;; \
+        joined.append(pair[0] + pair[1]) => joined.append(b"".join(word[i : i + 2]))
+        Only a followed by b is the pair (a, b), not b followed by a.
     pair[0] + pair[1] => pair
         The pair becomes one token, its bytes together: pair[0] + pair[1].
     i < len(word) => i < len(word) - 1
@@ -107,11 +117,18 @@ def join(word, pair):
     return tuple(joined)
 
 
+NO_PAIR = (
+    "When every word is a single token, no pair is left: stop as soon as count_pairs(words) is "
+    "empty, and hand back the merges so far."
+)
+
+
 def words_to_learn(draw):
     words = counted(_the=3, _then=2, _net=1)
     yield Case("the first merge is that of the pencil", words, 1)
     yield Case("a joined token can be joined again", words, 3)
     yield Case("new tokens are numbered as they come", counted(xy=4, cde=2, abe=2, ab=2, cd=1), 4)
+    yield Case("it ends when no pair is left", counted(abc=2), 5, hint=NO_PAIR)
     for _ in range(4):
         yield Case("it is right for random words", drawn_words(draw), 6)
 
@@ -126,7 +143,7 @@ def words_to_learn(draw):
     slips="""
     words = {join(word, pair): count for word, count in words.items()} => pass
         Every round finds the same pair: count anew in each, from the words as joined so far.
-    best_pair(count_pairs(words), ids) => max(count_pairs(words), key=count_pairs(words).get)
+    best_pair(pairs, ids) => max(pairs, key=pairs.get)
         Of pairs that are equally frequent, max takes the one that it meets first: ties are decided
         by the ids, as best_pair(pairs, ids) does.
     merges.append(pair) => merges.append(pair[0] + pair[1])
@@ -142,7 +159,9 @@ def learn(words, n_merges):
     """The pairs that are joined, in order; words maps tuples of tokens to counts."""
     ids, merges = dict(BYTE_IDS), []
     for _ in range(n_merges):
-        pair = best_pair(count_pairs(words), ids)
+        if not (pairs := count_pairs(words)):
+            break
+        pair = best_pair(pairs, ids)
         merges.append(pair)
         ids[pair[0] + pair[1]] = len(ids)
         words = {join(word, pair): count for word, count in words.items()}

@@ -23,8 +23,9 @@ def sequences(draw):
 
 @turn(
     turns,
-    "At each step, rows of x[:, t] and of h are multiplied with their matrices, the bias is added, "
-    f"and tanh of the sum is the new h. {see(5, 'A state in place of a window')}",
+    "At each step, rows of x[:, t] and of h are multiplied with transposed matrices, h @ W_hh.T "
+    "where the formula has W_hh h; the bias is added, and tanh of the sum is the new h. "
+    + see(5, "A state in place of a window"),
     cases=sequences,
     slips="""
     torch.tanh(x[:, t] @ W_xh.T + h @ W_hh.T + b) => x[:, t] @ W_xh.T + h @ W_hh.T + b
@@ -37,6 +38,8 @@ def sequences(draw):
     + b) => )
     b) => 0) + b
         The bias b is missing inside tanh, where it is added to the other two.
+    states = [] => states, h = [], torch.zeros_like(h)
+        h_0 is handed in as h: begin with it, not with zeros.
     h = torch.tanh => new = torch.tanh ;; append(h) => append(new)
     h @ W_hh.T + => +
         The new state never becomes the old one: this network has no memory.
@@ -47,7 +50,8 @@ def sequences(draw):
     states = [] => states = [h]
         h_0 is handed in, it is none of h_1 ... h_T: begin with an empty list.
     x.shape[1] => len(x)
-        x is (B, T, D), so len(x) is the number of sequences: there are x.shape[1] steps.
+        States are missing. Either the loop has the wrong length (x is (B, T, D), so there are
+        x.shape[1] steps, and len(x) is the number of sequences), or return stands inside the loop.
     """,
 )
 def elman(x, h, W_xh, W_hh, b):
@@ -84,7 +88,14 @@ def ways_back(draw):
         What comes back from the step after is missing: W_hh.T @ delta.
     1 - h[t] ** 2 => 1 - h[t - 1] ** 2
     1 - h[t] ** 2 => 1 - torch.tanh(h[t]) ** 2
+    (1 - h[t] ** 2) => (1 - h[t]) ** 2
         The slope of tanh at step t follows from its output, and that is h[t]: 1 - h[t] ** 2.
+    (g[t - 1] + W_hh.T @ delta) * (1 - h[t] ** 2) => g[t - 1] + W_hh.T @ delta
+        tanh is left out on the way back: multiply the sum by the slope of tanh at h[t].
+    g[t - 1] + W_hh.T @ delta => W_hh.T @ delta
+        This step's own loss is missing: g[t - 1].
+    delta = (g[t - 1] => delta += (g[t - 1]
+        delta belongs to one step: the new one takes the place of the old one.
     (g[t - 1] + W_hh.T @ delta) * => g[t - 1] + W_hh.T @ delta *
     (g[t - 1] + W_hh.T @ delta) * (1 - h[t] ** 2) => g[t - 1] * (1 - h[t] ** 2) + W_hh.T @ delta
         The slope multiplies both parts: put their sum in brackets.
@@ -92,9 +103,13 @@ def ways_back(draw):
         Only one step is left: add to dW_hh and dW_xh, do not replace them.
     torch.outer(delta, h[t - 1]) => torch.outer(h[t - 1], delta)
     torch.outer(delta, x[t - 1]) => torch.outer(x[t - 1], delta)
-        One of your matrices is the transpose of what is expected: delta comes first in outer.
+    torch.outer(delta, h[t - 1]) => torch.outer(h[t - 1], delta) ;; \
+    torch.outer(delta, x[t - 1]) => torch.outer(x[t - 1], delta)
+        A matrix of yours is the transpose of what is expected: delta comes first in outer.
     torch.outer(delta, h[t - 1]) => torch.outer(delta, h[t])
         W_hh multiplies the state before the step, h[t - 1].
+    return dW_hh, dW_xh => return dW_xh, dW_hh
+        Hand back dW_hh first, and then dW_xh.
     """,
 )
 def bptt(g, h, x, W_hh):
@@ -190,9 +205,9 @@ def what_is_written(answer, read, first, length):
 
 @turn(
     turns,
-    "Read one token with the state so far, draw the next from the softmax of the scores, keep it, "
-    "and read it in the next round. Hand back a list of numbers. "
-    + see(5, "A recurrent network that writes"),
+    "Read one token with the state so far, draw the next from the softmax of the scores, because "
+    "multinomial needs probabilities, keep it, and read it in the next round. Hand back a list of "
+    "numbers. " + see(5, "A recurrent network that writes"),
     cases=networks,
     call=what_is_written,
     slips="""
@@ -200,7 +215,10 @@ def what_is_written(answer, read, first, length):
         The state is lost: hand the one that read gave back to read in the next step.
     int(torch.multinomial(scores[0, -1].softmax(dim=-1), 1, generator=generator)) => \
     int(scores[0, -1].argmax())
-        The most probable symbol is taken each time: draw one, with torch.multinomial.
+    =generator => =torch.Generator().manual_seed(0)
+    =generator => =torch.Generator().manual_seed(4)
+        The same symbol comes each time: draw one, with torch.multinomial and the generator that is
+        handed in, which is not made anew in the loop.
     token = int( => drawn = int( ;; append(token) => append(drawn)
     token = int( => drawn = int(
         What was drawn must be read in the next step: token becomes what was drawn.

@@ -51,11 +51,20 @@ from helpers.course.checks.comparing import differs, same, snapshot
         (np.zeros((3, 2)), None, ""),
         (torch.zeros(2), False, ""),
         (b"ab", b"ab", None),
+        (b"ab", b"ac", ""),
+        (b"ab", [b"a", b"b"], "type"),
+        ((b"a", b"b"), [b"a", b"b"], None),
+        ([torch.zeros(2), b"a"], [b"b", b"a"], ""),
     ],
 )
 def test_values_are_compared(got, expected, kind):
     found = differs(got, expected)
     assert found is None if kind is None else found[3] == kind
+
+
+def test_tokens_are_shown_as_bytes_and_pairs_of_them_whole():
+    assert differs([(b" ", b"t")], [(b"h", b"e")]) == ("at 0", (b" ", b"t"), (b"h", b"e"), "")
+    assert differs({1: b"ab"}, {1: b"ac"}) == ("at 1", b"ab", b"ac", "")
 
 
 def test_same_is_exact():
