@@ -1,4 +1,4 @@
-"""Notebooks 12 to 14 in JupyterLab: a row of the table, a rate, rules, a cache, a desk."""
+"""Notebooks 12 to 14 in JupyterLab: a row of the table, a step, rules, a cache, a desk."""
 
 import pytest
 from playwright.sync_api import expect
@@ -7,7 +7,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 
 def test_the_sliders_of_the_parameter_count_and_the_table(open_notebook):
-    notebook = open_notebook("12")
+    notebook = open_notebook("12_sizes")
     panel = notebook.run_for("budget,")
     with notebook.changes(panel.locator(".jp-OutputArea").first):
         notebook.move_slider(panel, times=3)
@@ -17,9 +17,11 @@ def test_the_sliders_of_the_parameter_count_and_the_table(open_notebook):
     notebook.shows_no_errors()
 
 
-def test_the_schedule_of_the_rate(open_notebook):
+def test_one_step_of_training(open_notebook):
     notebook = open_notebook("13")
-    notebook.slide("schedule,", times=3)
+    panel = notebook.run_for("one_step,")
+    with notebook.changes(panel.locator(".jp-OutputArea").first):
+        notebook.move_slider(panel.locator(".widget-slider").first)
     notebook.shows_no_errors()
 
 
