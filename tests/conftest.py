@@ -41,6 +41,7 @@ LONGEST_FIRST = ("test_marking.py", "browser", "test_full_marks.py", "notebooks"
 SLOW = {
     *("test_bpe.py", "test_convolution.py", "test_full_marks.py", "test_gradients.py"),
     *("test_hidden_markov.py", "test_in_a_kernel.py", "test_lab01.py", "test_lab02.py"),
+    *("test_lab04.py", "test_lab05.py"),
     *(
         "test_layers.py",
         "test_marking.py",

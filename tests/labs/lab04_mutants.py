@@ -1,30 +1,10 @@
-"""Plausible wrong answers to lab 04, as patches of its solution, and other right answers."""
+"""Wrong answers to lab 04 that are no slips of its checks, and other right answers."""
 
 from tests.labs.mutation import mutants, rewrites
 
 MUTANTS = mutants(r"""
-== by_hand
-shares of scores | e = [math.exp(s) for s in scores] => e = scores | is no softmax
-no sum | "first weight": e[0] / sum(e) => "first weight": e[0] | divided
-powers of 2 | math.exp(s) => 2**s | e to the power of the first score
-the hard maximum | output = sum(x * v for x, v in zip(e, values)) / sum(e) \
-    => output = values[scores.index(max(scores))] | the hard choice
-equal weights | (x * v for x, v in zip(e, values)) / sum(e) => (values) / 3 | leaves the scores out
-100 more | + 100": output => + 100": output + 100 | factor e^100
-masked after the softmax | / (e[0] + e[1]) => / sum(e) | before the softmax
-masked by a score of 0 | (e[0] * values[0] + e[1] * values[1]) / (e[0] + e[1]) => (e[0] * \
-    values[0] + e[1] * values[1] + values[2]) / (e[0] + e[1] + 1) | e to the power of 0 is 1
-a name changed | "first weight": e => "a_1": e | these very names
-nothing handed back | return { => _ = { | without return
-in percent | e[0] / sum(e), => 100 * e[0] / sum(e), | share of 1
-a text | e[0] / sum(e), => str(e[0] / sum(e)), | no text
-
 == stable_softmax
-no maximum | x - x.amax(-1, keepdim=True) => x | e^1000
-the maximum of all | x.amax(-1, keepdim=True) => x.max() | belongs to that row
-over the columns | e.sum(-1, keepdim=True) => e.sum(0, keepdim=True) | Which dimension is added up
 over the second dimension | e.sum(-1, => e.sum(min(1, x.dim() - 1), | Which dimension is added up
-no keepdim | e.sum(-1, keepdim=True) => e.sum(-1) | keepdim
 NaN covered up | e^1000
 -    e = (x - x.amax(-1, keepdim=True)).exp()
 -    return e / e.sum(-1, keepdim=True)
@@ -33,17 +13,16 @@ NaN covered up | e^1000
 minus infinity replaced by a number | power of -infinity
 +    x = x.masked_fill(x == -math.inf, -1.0)
      e = (x - x.amax(-1, keepdim=True)).exp()
-in place | changed in place
+in place | change a tensor
 -    e = (x - x.amax(-1, keepdim=True)).exp()
 +    x -= x.amax(-1, keepdim=True)
 +    e = x.exp()
 PyTorch's own | e / e.sum(-1, keepdim=True) => x.softmax(-1) | the exercise is to write it
 always in double precision | return e / e.sum(-1, keepdim=True) \
-    => return (e / e.sum(-1, keepdim=True)).double() | x's dtype
+    => return (e / e.sum(-1, keepdim=True)).double() | another type
 detached | (x - x => (x.detach() - x.detach() | cuts the graph
-the sum detached | e.sum(-1, keepdim=True) => e.sum(-1, keepdim=True).detach() | depends on x
 nothing handed back | return => _ = | without return
-an unknown name | e = (x => e = (logits | no value here
+an unknown name | e = (x => e = (logits | how it is spelled
 one number at a time | e = (x - x.amax(-1, keepdim=True)).exp() => e = math.exp(x) | a whole tensor
 one row after the other | whole tensor at once
 -    e = (x - x.amax(-1, keepdim=True)).exp()
@@ -51,77 +30,35 @@ one row after the other | whole tensor at once
 +    rows = x.reshape(-1, x.shape[-1])
 +    powers = [(row - row.max()).exp() for row in rows]
 +    return torch.stack([p / p.sum() for p in powers]).reshape(x.shape)
-a fixed number is subtracted | x.amax(-1, keepdim=True) => 1000 | a fixed number may lie far above
 
 == causal_mask
-True = forbidden | <= query => > query | True = may attend
-not itself | <= query => < query | may look at itself
-the first T | arange(S - T, S) => arange(T) | the last T
-all see all | <= query => < query + S | No query may see a later
 numbers | torch.arange(S) <= query => (torch.arange(S) <= query).float() \
-    | torch.bool, and no numbers
+    | another type
 (S, S) | torch.arange(S - T, S)[:, None] => torch.arange(S)[:, None] | the last T
 
-== masked_attention
-after the softmax | stable_softmax(scores.masked_fill(~mask & some, -math.inf)) * some \
-    => stable_softmax(scores) * mask | must be gone before it
-after, divided by the sums | dividing afterwards comes too late
--    weights = stable_softmax(scores.masked_fill(~mask & some, -math.inf)) * some
-+    weights = stable_softmax(scores) * mask
-+    weights = weights / weights.sum(-1, keepdim=True)
-the opposite meaning | ~mask & some => mask | True = may attend
+== masked_weights
 a score of 0 | .masked_fill(~mask & some, -math.inf) => * mask | e to the power of 0 is 1
-no mask | ~mask & some, -math.inf => ~some, 0.0 | does nothing
-only -100 | -math.inf => -100.0 | another score may be smaller
+no mask | ~mask & some, -math.inf => ~some, 0.0 | must be gone before it
 empty rows forgotten | & some => | 0 / 0
-scores of -1e9, empty rows shared out | stable_softmax(scores.masked_fill(~mask & some, \
-    -math.inf)) * some => stable_softmax(scores.masked_fill(~mask, -1e9)) | shares out evenly
-empty rows not cleared | )) * some => )) | zeros
-NaN covered up | was covered up afterwards
--    weights = stable_softmax(scores.masked_fill(~mask & some, -math.inf)) * some
-+    weights = stable_softmax(scores + torch.where(mask, 0.0, -math.inf)).nan_to_num()
-turned as a matrix | k.transpose(-2, -1) => k.transpose(0, 1) | the last two of k
-softmax over the queries | & some, -math.inf)) => & some, -1e30).mT).mT | which dimension is that
-multiplied | / math.sqrt => * math.sqrt | square root of K
-no factor | / math.sqrt(q.shape[-1]) => | square root of K
-detached | weights @ v, weights => weights.detach() @ v, weights | cuts the graph
-exchanged | weights @ v, weights => weights, weights @ v | order
-K is the number of heads | q.shape[-1] => q.shape[1] | Which dimension
+detached | (hidden) * some => (hidden).detach() * some | cuts the graph
 one query after the other | whole tensor at once
--    weights = stable_softmax(scores.masked_fill(~mask & some, -math.inf)) * some
-+    hidden = scores.masked_fill(~mask & some, -math.inf)
-+    rows = [hidden[..., t, :].softmax(-1) for t in range(q.shape[-2])]
-+    weights = torch.stack(rows, -2) * some
-K is the length of a value | q.shape[-1] => v.shape[-1] | the length of a value
+-    return stable_softmax(hidden) * some
++    rows = [hidden[..., t, :].softmax(-1) for t in range(hidden.shape[-2])]
++    return torch.stack(rows, -2) * some
 indexed by the mask | masked_fill
--    weights = stable_softmax(scores.masked_fill(~mask & some, -math.inf)) * some
-+    scores = scores.clone()
-+    scores[~mask] = -math.inf
-+    weights = scores.softmax(-1).nan_to_num()
-infinity times 0, covered up | stable_softmax(scores.masked_fill(~mask & some, -math.inf)) * some \
-    => stable_softmax(scores * mask + ~mask * -math.inf).nan_to_num() | All weights are 0
+-    hidden = scores.masked_fill(~mask & some, -math.inf)
+-    return stable_softmax(hidden) * some
++    hidden = scores.clone()
++    hidden[~mask] = -math.inf
++    return hidden.softmax(-1).nan_to_num()
+infinity times 0, covered up | 0 times infinity
+-    hidden = scores.masked_fill(~mask & some, -math.inf)
+-    return stable_softmax(hidden) * some
++    return stable_softmax(scores * mask + ~mask * -math.inf).nan_to_num()
 
 == rotate
-the other way | - b * sin, a * sin + b * cos => + b * sin, b * cos - a * sin | turns the other way
-no minus | a * cos - b * sin => a * cos + b * sin | one minus sign
-no start | t = start + => t = | start does nothing
-from 1 | t = start + => t = start + 1 + | the first row stays
-halves | these are halves
--    a, b = x[..., 0::2], x[..., 1::2]
--    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1)  # (..., T, K/2, 2)
-+    a, b = x[..., : K // 2], x[..., K // 2 :]
-+    turned = torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)[..., None]
-not put back | torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1) \
-    => torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)[..., None] | where they came from
-one speed | t / 10000 ** (torch.arange(0, K, 2) / K) => t / torch.ones(K // 2) | a speed of its own
-i over K | torch.arange(0, K, 2) => torch.arange(K // 2) | speed of pair i
-one angle for all positions | = start + torch.arange(T) => = torch.ones(T) | grows with the position
 K and T exchanged | T, K = x.shape[-2:] => T, K = x.shape[1], x.shape[-1] | are a point of the plane
-always in double precision | turned.flatten(-2) => turned.flatten(-2).double() | dtype of x
-a is overwritten | as they were
--    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1)  # (..., T, K/2, 2)
-+    a = a * cos - b * sin
-+    turned = torch.stack([a, a * sin + b * cos], dim=-1)  # (..., T, K/2, 2)
+always in double precision | turned.flatten(-2) => turned.flatten(-2).double() | another type
 two dimensions alone | T, K = x.shape[-2:] => T, K = x.shape | in front
 nothing handed back | return => _ = | without return
 two loops | whole tensor at once
@@ -135,28 +72,18 @@ two loops | whole tensor at once
 three dimensions alone | T, K = x.shape[-2:] => _, T, K = x.shape | from the end
 
 == dependence
-transposed | return table => return table.T | a row is an output
-no size | gradient.abs() => gradient | its size counts
-the sum of an output | in row: => in [row.sum()]: | what one of them gains another may lose
-the first number alone | for number in row: => for number in row[:1]: | Only one number of an output
-the first feature alone | .abs().amax(1 => [:, 0].abs( | Only one number of an output, or of a word
-the mean | .amax(1) => .mean(1) | not their sum
-the norm | gradient.abs().amax(1) => gradient.norm(dim=1) | or norm
-the last number alone | torch.maximum(table[t], gradient.abs().amax(1)) => gradient.abs().amax(1) \
-    | Entry (t, s)
-yes or no | return table => return table > 0 | not yes or no
+yes or no | return table => return table > 0 | another type
 the graph is not kept | , retain_graph=True => | keeps the graph for the next one
 no graph | x = x.clone().requires_grad_() => x = x.clone() | begins a graph
 x itself is changed | x.clone() => x.mul_(2).clone() | in place
-a finite step | that depends on the step
+a finite step | not from finite steps
      table = torch.zeros(T, T, dtype=x.dtype)
 +    for s in range(T):
 +        step = torch.zeros_like(x)
 +        step[s] = 1
 +        table[:, s] = (f(x + step) - f(x)).abs().amax(1)
 +    return table.detach()
-outputs alone | (number, x, => (f(x).sum(), x, | no longer be told
-a row | return table => return table.amax(0) | a column for each word
+a row | return table => return table.amax(0) | Entry (t, s)
 nothing handed back | return table => table | without return
 the width of a word | more numbers than a word, or fewer
 -    for t, row in enumerate(f(x)):
@@ -166,11 +93,6 @@ the width of a word | more numbers than a word, or fewer
 +    for t in range(T):
 +        for i in range(x.shape[1]):
 +            (gradient,) = torch.autograd.grad(y[t, i], x, retain_graph=True)
-at most the width of a word | number in row: => number in row[: x.shape[1]]: | wider than a word
-backward without clearing | backward() adds
--            (gradient,) = torch.autograd.grad(number, x, retain_graph=True)
-+            number.backward(retain_graph=True)
-+            gradient = x.grad
 
 == MultiHead
 the mask after the softmax | only later words do
@@ -190,44 +112,21 @@ all faults | still in: 3
 +        return super().forward(x, mask, start)
 the faults of weights alone are mended | q, k = rotate(q, start), rotate(k, start) \
     => q, k, v = rotate(q, start), rotate(k, start), rotate(v, start) | still in: 1
-the opposite meaning | (q, k, v, mask) => (q, k, v, ~mask) | True = may attend
-no factor | (q, k, v, mask) => (q * math.sqrt(q.shape[-1]), k, v, mask) | square root of K
-scaled twice | (q, k, v, mask) => (q / math.sqrt(q.shape[-1]), k, v, mask) | done twice
-keys not turned | , rotate(k, start) => , k | both have a position
-queries not turned | = rotate(q, start) => = q | both have a position
-nothing turned | rotate(q, start), rotate(k, start) => q, k | reads a bag
-turned before the split | split into (B, H, T, K) first
--        q, k = rotate(q, start), rotate(k, start)
-+        q, k = rotate(self.query(x), start), rotate(self.key(x), start)
-+        q, k = split_heads(q, self.n_heads), split_heads(k, self.n_heads)
-merged by a reshape | merge_heads(heads) => heads.reshape(x.shape) | A reshape alone mixes words
-no W_O | self.output(merge_heads(heads)) => merge_heads(heads) | W_O
-x added | return self.output => return x + self.output | made outside
-detached | (q, k, v, mask) => (q, k.detach(), v, mask) | cuts the graph
 the output alone | (heads)), weights => (heads)) | two things
 another method | def forward => def call | still in: 3
 a mask of its own | q, k, v, mask => q, k, v, causal_mask(*mask.shape) | something else has changed
-masked after the softmax and divided | As in task 4
+masked after the softmax and divided | As in task 3
 -        heads, weights = masked_attention(q, k, v, mask)
 +        scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
 +        weights = stable_softmax(scores) * mask
 +        weights = weights / weights.sum(-1, keepdim=True)
 +        heads = weights @ v
-divided by the root of the number of heads | masked_attention(q, k, v, mask) => masked_attention(q \
-    * math.sqrt(q.shape[-1] / self.n_heads), k, v, mask) | what are they divided by
 
 == attention_in_blocks
-no factor | / math.sqrt(K) => | square root of K
-nothing is adjusted | (m - new).exp() => 1.0 | multiplied by the same factor
-the sum as it was | sums * factor => sums | multiplied by the same factor
-new minus old | (m - new) => (new - m) | Which way
+new minus old | (m - new) => (new - m) | which way
 the newest block's largest | torch.maximum(m, scores.amax(-1, keepdim=True)) \
     => scores.amax(-1, keepdim=True) | largest score so far
 no largest score | maximum(m, scores.amax(-1, keepdim=True)) => zeros_like(m) | largest score so far
-not divided | o / sums => o | divided by the sum
-no mask | if j == i => if False | sees its own key
-a mask in all | if j == i => if True | Only the block
-its own block alone | range(0, i + 1, block) => range(i, i + 1, block) | keys of all earlier blocks
 the future is computed | need not be computed
 -        for j in range(0, i + 1, block):
 +        for j in range(0, T, block):
@@ -236,7 +135,6 @@ the future is computed | need not be computed
 -                scores = scores.masked_fill(~causal_mask(*scores.shape[-2:]), -math.inf)
 +            t = i + torch.arange(scores.shape[-2])[:, None]
 +            scores = scores.masked_fill(j + torch.arange(scores.shape[-1]) > t, -math.inf)
-the future is seen | range(0, i + 1, block) => range(0, T, block) | left out
 all at once | T x T numbers
      T, K = q.shape[-2:]
 +    return masked_attention(q, k, v, causal_mask(T, T))[0]
@@ -251,7 +149,7 @@ nothing handed back | return torch => torch | without return
 PyTorch's kernel | write it yourself
      T, K = q.shape[-2:]
 +    return F.scaled_dot_product_attention(q, k, v, is_causal=True)
-single precision | torch.cat(outputs, -2) => torch.cat(outputs, -2).float() | precision
+single precision | torch.cat(outputs, -2) => torch.cat(outputs, -2).float() | another type
 one query at a time | without loops inside a block
      T, K = q.shape[-2:]
 +    return torch.cat([
@@ -277,48 +175,6 @@ three dimensions alone | T, K = q.shape[-2:] => B, T, K = q.shape | from the end
 """)
 
 REWRITES = rewrites(r"""
-== by_hand | rounded to three decimals
-def by_hand():
-    s, v = check.numbers().values()
-    a = [round(1 / sum(math.exp(other - mine) for other in s), 5) for mine in s]
-    b = 1 / (1 + math.exp(s[1] - s[0]))
-    mean = round(a[0] * v[0] + a[1] * v[1] + a[2] * v[2], 3)
-    return {
-        "first weight": round(a[0], 3),
-        "output": mean,
-        "output, all scores + 100": mean,
-        "output, third masked": round(b * v[0] + (1 - b) * v[1], 3),
-    }
-
-== by_hand | with the numbers divided by the largest power
-def by_hand():
-    s, v = check.numbers().values()
-    def mean(n):
-        top = max(s[:n])
-        e = [math.e ** (x - top) for x in s[:n]]
-        return sum(x * y for x, y in zip(e, v)) / sum(e)
-    return {
-        "output": mean(3),
-        "output, third masked": mean(2),
-        "output, all scores + 100": mean(3),
-        "first weight": math.exp(s[0]) / (math.exp(s[0]) + math.exp(s[1]) + math.exp(s[2])),
-    }
-
-== by_hand | from weights of three decimals
-def by_hand():
-    s, v = check.numbers().values()
-    e = [math.exp(x) for x in s]
-    a = [round(x / sum(e), 3) for x in e]
-    b = [x / sum(e[:2]) for x in e[:2]]
-    first = torch.tensor(a[0])
-    output = sum(x * y for x, y in zip(e, v)) / sum(e) + 0.001
-    return {
-        "first weight": first,
-        "output": output,
-        "output, all scores + 100": output,
-        "output, third masked": b[0] * v[0] + b[1] * v[1],
-    }
-
 == stable_softmax | by logarithms
 def stable_softmax(x):
     top, _ = torch.max(x, dim=-1, keepdim=True)
@@ -344,36 +200,30 @@ def causal_mask(T, S):
 def causal_mask(T, S):
     return ~torch.triu(torch.ones(S, S, dtype=torch.bool), diagonal=1)[S - T :]
 
-== masked_attention | -1e30, cleared by where
-def masked_attention(q, k, v, mask):
-    scores = torch.einsum("...tk,...sk->...ts", q, k) / q.shape[-1] ** 0.5
+== masked_weights | -1e30, cleared by where
+def masked_weights(scores, mask):
     scores = torch.where(mask, scores, torch.full_like(scores, -1e30))
     a = scores.softmax(-1)
-    a = torch.where(mask, a, torch.zeros_like(a))
-    return a @ v, a
+    return torch.where(mask, a, torch.zeros_like(a))
 
-== masked_attention | masked_fill, NaN replaced before any gradient
-def masked_attention(q, k, v, mask):
-    scores = (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(mask.logical_not(), float("-inf"))
-    weights = torch.softmax(scores, dim=-1).nan_to_num(0.0)
-    return torch.matmul(weights, v), weights
+== masked_weights | masked_fill, NaN replaced before any gradient
+def masked_weights(scores, mask):
+    scores = scores.masked_fill(mask.logical_not(), float("-inf"))
+    return torch.softmax(scores, dim=-1).nan_to_num(0.0)
 
-== masked_attention | by hand, with a safe denominator
-def masked_attention(q, k, v, mask):
-    scores = q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5
+== masked_weights | by hand, with a safe denominator
+def masked_weights(scores, mask):
     top = scores.masked_fill(~mask, -math.inf).amax(-1, keepdim=True).clamp(min=-1e30).detach()
     e = (scores - top).clamp(max=0).exp() * mask
-    weights = e / e.sum(-1, keepdim=True).clamp(min=1e-300)
-    return weights @ v, weights
+    tiny = torch.finfo(e.dtype).tiny
+    return e / e.sum(-1, keepdim=True).clamp(min=tiny)
 
-== masked_attention | PyTorch's softmax of what where leaves
-def masked_attention(q, k, v, mask):
-    scores = torch.matmul(q, k.mT).div(math.sqrt(k.shape[-1]))
+== masked_weights | PyTorch's softmax of what where leaves
+def masked_weights(scores, mask):
     hidden = torch.where(mask, scores, torch.tensor(-math.inf, dtype=scores.dtype))
     if not mask.any(-1).all():
         hidden = torch.where(mask.any(-1, keepdim=True), hidden, torch.zeros_like(hidden))
-    a = torch.softmax(hidden, -1) * mask
-    return torch.einsum("...ts,...sv->...tv", a, v), a
+    return torch.softmax(hidden, -1) * mask
 
 == rotate | by complex numbers
 def rotate(x, start=0):

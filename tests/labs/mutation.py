@@ -66,7 +66,7 @@ from staff.notebooks.address import FIRST_LINE
 SEEDS = (0, 1, 2)  # 0 is what the student's notebook uses
 HIDDEN_SEED = 20_000_003  # of the hidden inputs, as a class may have it
 ENDLESS = "it comes to an end"  # the rule of a call that took too long; no need to try it again
-TIME_LIMIT = 12.0  # seconds for a call of a wrong answer; lab 05's entry trains for 2.5 s of them
+TIME_LIMIT = 12.0  # seconds for a call of a wrong answer
 
 
 @dataclass(frozen=True)

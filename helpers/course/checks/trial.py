@@ -7,7 +7,7 @@ properties. The first one that does not hold ends the trial with a ``Complaint``
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,6 +59,16 @@ class Complaint(Exception):
 
 class NotAttempted(Exception):
     """The answer is still the blank that was handed out."""
+
+
+@contextmanager
+def with_hints(hints: Mapping[str, str]) -> Iterator[None]:
+    """An error of the answer gets the first hint whose key is among the error's words."""
+    try:
+        yield
+    except Complaint as wrong:
+        wrong.hint = next((hint for words, hint in hints.items() if words in wrong.got), wrong.hint)
+        raise
 
 
 def plainly(answer: Callable[..., Any], *arguments: Any) -> Any:

@@ -25,13 +25,13 @@ import ast
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 from helpers.course.checks.lab import Lab, Task
-from helpers.course.checks.trial import Trial, plainly
+from helpers.course.checks.trial import Trial, plainly, with_hints
 
 _SLIP = re.compile(r"((?:\S.*\n)+)((?: .*\n)+)")  # lines at the margin, and indented ones below
 
@@ -53,7 +53,8 @@ class Case:
 def turn(
     lab: Lab, hint: str, *, cases: Callable[[Trial], Iterable[Case]], slips: str = "",
     call: Callable[..., Any] = plainly, tolerance: float = 1e-6, none_counts: bool = False,
-    **options: Any,
+    errors: Mapping[str, str] = MappingProxyType({}),
+    also: Callable[[Trial], None] = lambda trial: None, **options: Any,
 ) -> Callable[[Callable[..., Any]], Task]:  # fmt: skip
     """Make a task of the model solution below it; its name is that of the function.
 
@@ -66,6 +67,8 @@ def turn(
         call: (answer, *arguments of a case) -> what is compared, where that is not just the call.
         tolerance: absolute and relative.
         none_counts: whether None is right for some arguments, so that it is judged as an answer.
+        errors: hints for an answer that raises, each by a part of the error's words.
+        also: states what must hold beside the cases, such as how much is computed.
         options: see ``Lab.task``.
     """
 
@@ -74,12 +77,14 @@ def turn(
         wrong = Slips(reference, slips)
 
         def check(trial: Trial) -> None:
-            for case in cases(trial):
-                trial.agrees(
-                    reference, *case.arguments, rule=case.rule, hint=case.hint or hint,
-                    slips=wrong, given=case.given, tolerance=tolerance, call=call,
-                    none_counts=none_counts,
-                )  # fmt: skip
+            with with_hints(errors):
+                for case in cases(trial):
+                    trial.agrees(
+                        reference, *case.arguments, rule=case.rule, hint=case.hint or hint,
+                        slips=wrong, given=case.given, tolerance=tolerance, call=call,
+                        none_counts=none_counts,
+                    )  # fmt: skip
+                also(trial)
 
         check.__name__ = reference.__name__
         task = lab.task(reference, **options)(check)

@@ -1,4 +1,4 @@
-"""What the checks of lab 03 share: the lab, sequences, and errors with hints of their own.
+"""What the checks of lab 03 share: the lab and sequences.
 
 A sequence is a list of whole numbers: 0 to 4 open a parenthesis, 9 - i closes the one that i
 opened. ``uniform()`` gives a random number from 0 up to, but not including, 1.
@@ -7,8 +7,7 @@ opened. ``uniform()`` gives a random number from 0 up to, but not including, 1.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from helpers.course.checks.lab import Lab
 from helpers.course.checks.trial import NOTHING, Complaint, Trial
@@ -44,13 +43,3 @@ def is_sequence(trial: Trial, got: object, given: object) -> None:
         given=given,
         got=got if isinstance(got, list) else repr(got),
     )
-
-
-@contextmanager
-def with_hints(hints: Mapping[str, str]) -> Iterator[None]:
-    """An error of the answer gets the first hint whose key is among the error's words."""
-    try:
-        yield
-    except Complaint as wrong:
-        wrong.hint = next((hint for words, hint in hints.items() if words in wrong.got), wrong.hint)
-        raise

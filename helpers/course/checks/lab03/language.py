@@ -12,10 +12,9 @@ from helpers.course.checks.lab03.common import (
     is_sequence,
     lab,
     uniform_of,
-    with_hints,
 )
 from helpers.course.checks.pointers import see
-from helpers.course.checks.trial import Trial
+from helpers.course.checks.trial import Trial, with_hints
 from helpers.course.checks.turn import Case, turn
 from helpers.data.parentheses import is_balanced
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from helpers.course.checks.lab03.common import answered, lab, with_hints
-from helpers.course.checks.trial import Complaint, Trial
+from helpers.course.checks.lab03.common import answered, lab
+from helpers.course.checks.trial import Complaint, Trial, with_hints
 from helpers.course.checks.turn import Slips
 
 

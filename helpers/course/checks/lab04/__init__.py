@@ -5,8 +5,7 @@ Shape letters: B batch, T positions, D d_model, K width of a head, V vocabulary.
 
 # The tasks are registered in this order.
 from helpers.course.checks.lab04.common import lab
-from helpers.course.checks.lab04.paper import by_hand, numbers
-from helpers.course.checks.lab04.one_head import causal_mask, masked_attention, stable_softmax
+from helpers.course.checks.lab04.one_head import causal_mask, masked_weights, stable_softmax
 from helpers.course.checks.lab04.positions import rotate
 from helpers.course.checks.lab04.probe import dependence
 from helpers.course.checks.lab04.repair import MultiHead, faulty

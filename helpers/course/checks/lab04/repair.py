@@ -1,92 +1,61 @@
-"""Checks of lab 04, task 7: multi-head attention with three planted faults.
+"""Checks of lab 04, task 6: multi-head attention with three planted faults.
 
-Shape letters: B batch, T queries, H heads, D d_model, K = D / H. A mask has one meaning: True = may
-attend. Checks compute in float64.
+Shape letters: B texts, T queries, H heads, D d_model, K = D / H.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from helpers.course.checks.comparing import Slips, differs
-from helpers.course.checks.lab04.common import (
-    KERNELS,
-    MEANING,
-    SCALE,
-    ask,
-    gradients_of,
-    in_double,
-    lab,
-    output_and_weights,
-)
-from helpers.course.checks.lab04.one_head import causal_mask, masked_attention
+from helpers.course.checks.lab04.common import CUT, ERRORS, KERNELS, MEANING, SCALE, gradients, lab
+from helpers.course.checks.lab04.one_head import masked_weights
 from helpers.course.checks.lab04.positions import rotate
 from helpers.course.checks.pointers import see
-from helpers.course.checks.trial import Trial
+from helpers.course.checks.trial import Trial, with_hints
+from helpers.course.checks.turn import Case, Slips
 
 MAPS = ("query", "key", "value", "output")
-HEADS = see(9, "Several heads at once")
-ROPE = see(10, "RoPE: turn the queries and the keys")
 FAR = 50  # positions by which all words are moved
 ROUNDING = 1e-4  # angles of far positions may have been computed in single precision
 
 
-def _split_heads(x: Tensor, n_heads: int) -> Tensor:
+def split_heads(x: Tensor, n_heads: int) -> Tensor:
     return x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 
 
-def _merge_heads(x: Tensor) -> Tensor:
+def merge_heads(x: Tensor) -> Tensor:
     return x.transpose(1, 2).flatten(2)
-
-
-CHANGED = "The faults are gone and something else has changed: mend the faults alone. "
-FACTOR = f"All scores are too large, or too small, by one factor: what are they divided by? {SCALE}"
 
 
 class _MultiHead(nn.Module):
     """Multi-head self-attention with rotary positions, as it should be."""
 
-    def __init__(self, d_model: int, n_heads: int) -> None:
+    def __init__(self, d_model, n_heads):
         super().__init__()
         self.n_heads = n_heads
         self.query, self.key, self.value, self.output = (
-            nn.Linear(d_model, d_model, bias=False) for _ in MAPS
+            nn.Linear(d_model, d_model, bias=False) for _ in range(4)
         )
 
-    def heads(self, x: Tensor) -> list[Tensor]:
-        """Queries, keys and values, (B, H, T, K) each, not turned yet."""
-        maps = self.query, self.key, self.value
-        return [_split_heads(linear(x), self.n_heads) for linear in maps]
-
-    def forward(self, x: Tensor, mask: Tensor, start: int = 0) -> tuple[Tensor, Tensor]:
-        q, k, v = self.heads(x)
+    def forward(self, x, mask, start=0):
+        q, k, v = (split_heads(f(x), self.n_heads) for f in (self.query, self.key, self.value))
         q, k = rotate.fallback(q, start), rotate.fallback(k, start)
-        heads, weights = masked_attention.fallback(q, k, v, mask)
-        return self.output(_merge_heads(heads)), weights
+        scores = q @ k.mT / math.sqrt(q.shape[-1])
+        weights = masked_weights.fallback(scores, mask)
+        return self.output(merge_heads(weights @ v)), weights
 
 
-class _Faulty(_MultiHead):
-    """It with some of the faults; the lab measures what they do."""
-
-    faults: tuple[str, ...] = ()
-
-    def forward(self, x: Tensor, mask: Tensor, start: int = 0) -> tuple[Tensor, Tensor]:
-        q, k, v = self.heads(x)
-        q, k = rotate.fallback(q, start), rotate.fallback(k, start)
-        if "scale" in self.faults:
-            q = q / math.sqrt(self.n_heads)
-        if "values" in self.faults:
-            v = rotate.fallback(v, start)
-        late = "mask" in self.faults
-        seen = torch.ones_like(mask) if late else mask
-        heads, weights = masked_attention.fallback(q, k, v, seen)
-        if late:
-            weights = weights * mask
-            heads = weights @ v
-        return self.output(_merge_heads(heads)), weights
+_FAULTS = {
+    "scale": "math.sqrt(q.shape[-1]) => math.sqrt(x.shape[-1])",
+    "values": "q, k = rotate.fallback(q, start), rotate.fallback(k, start) => "
+    "q, k, v = (rotate.fallback(y, start) for y in (q, k, v))",
+    "mask": "masked_weights.fallback(scores, mask) => scores.softmax(-1) * mask",
+}
 
 
 def faulty(*faults: str) -> type[nn.Module]:
@@ -94,17 +63,15 @@ def faulty(*faults: str) -> type[nn.Module]:
 
     Args:
         faults: of "scale" (divided by the root of d_model), "values" (turned, too) and "mask"
-            (applied after the softmax).
-
-    Raises:
-        ValueError: one is none of these.
+            (applied after the softmax), one at least.
     """
-    for name in faults:
-        if name not in ("scale", "values", "mask"):
-            raise ValueError(f"{name!r} is no fault of this task: take scale, values or mask.")
-    return type("Faulty", (_Faulty,), {"faults": faults})
+    patches = " ;; ".join(_FAULTS[name] for name in faults)
+    ((version, _),) = Slips(_MultiHead, f"{patches}\n    {faults}")
+    return version
 
 
+_HEADS = f"{see(9, 'Several heads at once')} Print the shapes."
+_BOTH = "Queries and keys both have a position: a turned query is compared with turned keys."
 # By what each of the three faults shows; its cure is for the student to find.
 _SHOWS = {
     "no row tells of the future": "Under a causal mask the rows of weights do not sum to 1, and an "
@@ -114,6 +81,92 @@ _SHOWS = {
     "only distances count": f"When all words move by {FAR} positions, the weights stay and the "
     "outputs change.",
 }
+_SLIPS = Slips(
+    _MultiHead,
+    f"""
+    / math.sqrt(q.shape[-1]) =>
+    math.sqrt(q.shape[-1]) => math.sqrt(self.n_heads)
+        {SCALE}
+    / math.sqrt(q.shape[-1]) => / q.shape[-1]
+        {SCALE} Here that is done twice.
+    (scores, mask) => (scores, ~mask)
+        {MEANING}
+    masked_weights.fallback(scores, mask) => (scores * mask).softmax(-1)
+        A masked score is -infinity. A score of 0 still counts: e to the power of 0 is 1.
+    q, k = rotate.fallback(q, start), rotate.fallback(k, start) => q = rotate.fallback(q, start)
+    q, k = rotate.fallback(q, start), rotate.fallback(k, start) => k = rotate.fallback(k, start)
+        {_BOTH}
+    q, k = rotate.fallback(q, start), rotate.fallback(k, start) =>
+        Nothing is turned here: without positions it reads a bag.
+    q, k = rotate.fallback(q, start), rotate.fallback(k, start) => q, k = \
+    (split_heads(rotate.fallback(f(x), start), self.n_heads) for f in (self.query, self.key))
+        Each head is turned on its own: split into (B, H, T, K) first, as Broken does.
+    self.output(merge_heads(weights @ v)) => merge_heads(weights @ v)
+        W_O, which mixes the heads, is missing.
+    merge_heads(weights @ v) => (weights @ v).reshape(x.shape)
+        A reshape alone mixes words. {_HEADS}
+    return self.output => return x + self.output
+        This is x plus the attention; that sum is made outside.
+    q @ k.mT => q @ k.detach().mT
+        {CUT}
+    """,
+)
+_CHANGED = "The faults are gone and something else has changed: mend the faults alone."
+_OTHER = {
+    **ERRORS,
+    "TypeError": "MultiHead takes __init__ over from Broken: it needs none of its own.",
+    "RuntimeError": _HEADS,
+}
+
+
+def _drawn(trial: Trial, D: int) -> list[Tensor]:
+    return [trial.normal(D, D) / math.sqrt(D / 3) for _ in MAPS]
+
+
+def _built(answer: Callable, D: int, H: int, weights: list[Tensor]) -> nn.Module:
+    """A model with these weights, in float64."""
+    model = answer(D, H).double()
+    with torch.no_grad():
+        for name, weight in zip(MAPS, weights, strict=True):
+            getattr(model, name).weight.copy_(weight)
+    return model
+
+
+def _used(
+    answer: Callable, D: int, H: int, weights: list[Tensor], x: Tensor, mask: Tensor, start: int
+) -> dict[str, Any]:
+    """What it gives, and the gradients of its four matrices."""
+    model = _built(answer, D, H, weights)
+    output, looks = model(x, mask, start)
+    matrices = [getattr(model, name).weight for name in MAPS]
+    found = gradients(output, matrices) if output.shape == x.shape else []
+    return {"weights": looks, "output": output, "gradients": found}
+
+
+def _uses(trial: Trial) -> Iterator[Case]:
+    D, H, T = 12, 3, trial.integer(5, 8)
+    causal, some = (torch.ones(T, T, dtype=torch.bool).tril() for _ in range(2))
+    some[2:, 0] = False
+    given = f"d_model = {D}, n_heads = {H}, x (2, {T}, {D})"
+    weights, x = _drawn(trial, D), trial.normal(2, T, D)
+    yield Case("three heads", D, H, weights, x, causal, 0, given=f"{given}, a causal mask")
+    start = trial.integer(2, 9)
+    where = f"{given}, a mask that hides the first word from the third on, start = {start}"
+    yield Case("any mask and any start", D, H, weights, x, some, start, given=where)
+    # A masked score that is larger by 2,000 than the only one that is allowed: turned by one
+    # position, which is the angle 1, the second word has the direction of the first.
+    words = [[10.0, 0.0], [300 * math.cos(1), -300 * math.sin(1)]]
+    large, same = torch.tensor(words).double().repeat(1, 2)[None], [torch.eye(4).double()] * 4
+    given = "d_model = 4, n_heads = 2, two words: a small one, and a large one that is masked"
+    hint = (
+        "As in task 3: the masked score still takes part in the softmax here, beside it the "
+        "allowed one gets 0, and 0 / 0 is NaN. Mask before the softmax."
+    )
+    rule = "a large score that is masked"
+    yield Case(rule, 4, 2, same, large, causal[:2, :2], 0, given=given, hint=hint)
+    word = trial.normal(1, 1, 4)
+    given = "one word, two heads"
+    yield Case("a single word", 4, 2, _drawn(trial, 4), word, causal[:1, :1], 0, given=given)
 
 
 @lab.task(_MultiHead, without=KERNELS)
@@ -121,173 +174,71 @@ def MultiHead(trial: Trial) -> None:
     hint = "The class itself is checked, class MultiHead(Broken), and no object of it."
     made = isinstance(trial.answer, type) and issubclass(trial.answer, nn.Module)
     trial.holds(made, "it is a class made from Broken", hint)
-    D, H, T = 12, 3, trial.integer(5, 8)
-    mine, ours = _pair(trial, D, H)
-    x, causal = trial.normal(2, T, D), causal_mask.fallback(T, T)
-    given = f"d_model = {D}, n_heads = {H}, x {tuple(x.shape)}"
-    _faults(trial, mine, ours, x, causal, given)
-    _same(trial, mine, ours, x, causal, 0, "three heads", f"{given}, a causal mask")
-    start, some = trial.integer(2, 9), causal.clone()
-    some[2:, 0] = False
-    where = f"{given}, a mask that hides the first word from the third on, start = {start}"
-    _same(trial, mine, ours, x, some, start, "any mask and any start", where)
-    _gradients(trial, mine, ours, x, causal, f"{given}, a causal mask")
-    mine, ours = _pair(trial, 4, 2)
-    _large(trial, mine, ours)
-    one, word = torch.ones(1, 1, dtype=torch.bool), trial.normal(1, 1, 4)
-    _same(trial, mine, ours, word, one, 0, "a single word", "one word, two heads")
+    with with_hints(_OTHER):
+        _has_the_parts(trial)
+        _has_no_fault(trial)
+        for case in _uses(trial):
+            trial.agrees(
+                _MultiHead, *case.arguments, rule=case.rule, hint=case.hint or _CHANGED,
+                slips=_SLIPS, given=case.given, tolerance=1e-5, call=_used,
+            )  # fmt: skip
 
 
-def _faults(
-    trial: Trial, mine: nn.Module, ours: _MultiHead, x: Tensor, causal: Tensor, given: str
-) -> None:
+MultiHead.slips = _SLIPS
+
+
+def _has_the_parts(trial: Trial) -> None:
+    D, H = 12, 3
+    model = trial.call(D, H, given=f"d_model = {D}, n_heads = {H}")
+    implemented = type(model).forward is not nn.Module.forward
+    trial.holds(implemented, "it has a method forward", "The method must have this very name.")
+    shapes = {name: tuple(p.shape) for name, p in model.named_parameters()}
+    expected = {f"{name}.weight": (D, D) for name in MAPS}
+    trial.equals(
+        shapes,
+        expected,
+        "its parameters are four matrices",
+        "Keep Broken's four maps query, key, value and output, D x D and without a bias: the "
+        "faults are not there.",
+    )
+
+
+def _has_no_fault(trial: Trial) -> None:
     """Complains about the planted faults that are still in, all at once."""
-    everyone, hint = torch.ones_like(causal), f"{HEADS} Print the shapes."
+    D, H, T = 12, 3, trial.integer(5, 8)
+    weights, x, causal = _drawn(trial, D), trial.normal(2, T, D), torch.ones(T, T).tril() > 0
+    everyone, given = torch.ones_like(causal), f"d_model = {D}, n_heads = {H}, x (2, {T}, {D})"
+    mine = trial.run(_built, trial.answer, D, H, weights, given=given)
+    narrow = _built(faulty("scale"), D, H, weights)
 
     def look(x: Tensor, mask: Tensor, start: int = 0) -> tuple[Tensor, Tensor]:
-        got = ask(trial, x, mask, start, function=mine, given=given, hint=hint)
-        return output_and_weights(trial, got, *ours(x, mask, start))
-
-    changed = torch.cat([x[:, :-1], trial.normal(len(x), 1, x.shape[2])], 1)
-    with torch.no_grad():
-        output, weights = look(x, causal)
-        whole = ours(x, causal)
-        shapes = [getattr(y, "shape", None) for y in (output, weights)]
-        expected = [y.shape for y in whole]
+        got = trial.run(mine, x, mask, start, given=given)
+        pair = isinstance(got, tuple | list) and len(got) == 2
+        hint = "Hand back two things, first the output and then the weights."
+        trial.holds(pair, "output and weights come back, in this order", hint)
+        shapes = [getattr(y, "shape", None) for y in got]
+        expected = [x.shape, (len(x), H, T, T)]
         rule = "output (B, T, D) and weights (B, H, T, T)"
-        trial.holds(shapes == expected, rule, hint, given=given, got=shapes, expected=expected)
+        trial.holds(shapes == expected, rule, f"{hint} {_HEADS}", given=given, got=shapes,
+                    expected=expected)  # fmt: skip
         nan = "NaN: does every row keep a finite score, and is nothing divided by 0?"
-        fine = output.isfinite().all() and weights.isfinite().all()
+        fine = got[0].isfinite().all() and got[1].isfinite().all()
         trial.holds(fine, "outputs and weights are numbers", nan, given=given)
-        opposite = ours(x, ~causal)[1]
-        wrong = differs(weights, opposite, 1e-5) is None
-        trial.holds(not wrong, "True = may attend", MEANING, given=f"{given}, a causal mask")
-        leaks = (look(changed, causal)[1] - weights)[:, :, :-1].abs().max() > 1e-9
-        free = look(x, everyone)[1]
-        q, k, v = ours.heads(x)
-        q, k = rotate.fallback(q), rotate.fallback(k)
-        narrow = masked_attention.fallback(q * ours.n_heads**-0.5, k, v, everyone)[1]
-        by_width = differs(free, narrow, 1e-5) is None
-        far, far_weights = look(x, causal, FAR)
+        return got
+
+    other = torch.cat([x[:, :-1], trial.normal(2, 1, D)], 1)
+    with torch.no_grad():
+        output, looks = look(x, causal)
+        seen = looks.masked_fill(causal, 0).abs().sum() < 0.5 * looks.abs().sum()
+        trial.holds(seen, "True = may attend", MEANING, given=f"{given}, a causal mask")
+        leaks = (look(other, causal)[1] - looks)[:, :, :-1].abs().max() > 1e-9
+        by_width = (look(x, everyone)[1] - narrow(x, everyone)[1]).abs().max() < 1e-5
+        far, far_looks = look(x, causal, FAR)
         moved = (far - output).abs().max() > ROUNDING
-        still = (far_weights - weights).abs().max() < ROUNDING
-    right = (not leaks, not by_width, not (moved and still))
-    found = dict(zip(_SHOWS, right, strict=True))
+        still = (far_looks - looks).abs().max() < ROUNDING
+    found = dict(zip(_SHOWS, (not leaks, not by_width, not (moved and still)), strict=True))
     left = [f"({i}) {_SHOWS[name]}" for i, name in enumerate(_SHOWS, start=1) if not found[name]]
     for name in filter(found.get, found):
         trial.holds(True, f"fault found: {name}", "")
     rule = f"all three faults are found (still in: {len(left)})"
     trial.holds(not left, rule, " ".join(left), given=given)
-
-
-def _large(trial: Trial, mine: nn.Module, ours: _MultiHead) -> None:
-    """A masked score that is larger by 2,000 than the only one that is allowed."""
-    with torch.no_grad():
-        for model in (mine, ours):
-            for name in ("query", "key"):
-                getattr(model, name).weight.copy_(torch.eye(4))
-    # Turned by one position, which is the angle 1, the second word has the direction of the first.
-    words = [[10.0, 0.0], [300 * math.cos(1), -300 * math.sin(1)]]
-    x = torch.tensor(words).double().repeat(1, 2)[None]
-    hint = "As in task 4: the masked score still takes part in the softmax here, beside it the "
-    hint += "allowed one gets 0, and 0 / 0 is NaN. Mask before the softmax."
-    given = "d_model = 4, n_heads = 2, two words: a small one, and a large one that is masked"
-    causal = causal_mask.fallback(2, 2)
-    _same(trial, mine, ours, x, causal, 0, "a large score that is masked", given, hint)
-
-
-def _gradients(
-    trial: Trial, mine: nn.Module, ours: _MultiHead, x: Tensor, mask: Tensor, given: str
-) -> None:
-    factor, found = trial.normal(*x.shape), []
-    for model in (mine, ours):
-        weights = [getattr(model, name).weight for name in MAPS]
-        output = trial.run(model, x, mask, given=given)[0]
-        found.append(gradients_of(trial, output * factor, weights, "all four weights", given))
-    for name, got, expected in zip(MAPS, *found, strict=True):
-        rule = "the gradients of the weights"
-        path = "The outputs agree and this gradient does not: is something detached on the way?"
-        trial.equals(got, expected, rule, path, given=f"{given}, gradient of {name}.weight")
-
-
-def _pair(trial: Trial, D: int, H: int) -> tuple[nn.Module, _MultiHead]:
-    """The student's model and ours, with the same random weights in float64."""
-    given = f"d_model = {D}, n_heads = {H}"
-    begin = "MultiHead takes __init__ over from Broken: it needs none of its own."
-    mine, ours = ask(trial, D, H, given=given, hint=begin).double(), _MultiHead(D, H).double()
-    implemented = type(mine).forward is not nn.Module.forward
-    trial.holds(implemented, "it has a method forward", "The method must have this very name.")
-    names = "Keep Broken's four maps query, key, value and output, D x D and without a bias: the "
-    names += "faults are not there."
-    shapes = {name: tuple(p.shape) for name, p in mine.named_parameters()}
-    expected = {f"{name}.weight": (D, D) for name in MAPS}
-    trial.equals(shapes, expected, "its parameters are four matrices", names, given=given)
-    with torch.no_grad():
-        for p in ours.parameters():
-            p.copy_(trial.normal(D, D) / math.sqrt(D / 3))
-    mine.load_state_dict(ours.state_dict(), strict=False)
-    return mine, ours
-
-
-def _same(
-    trial: Trial, mine: nn.Module, ours: _MultiHead, x: Tensor, mask: Tensor, start: int,
-    rule: str, given: str, where: str = CHANGED,
-) -> None:  # fmt: skip
-    """Output and weights of both; known slips get their own hint, otherwise ``where``."""
-    with torch.no_grad():
-        output, weights = ours(x, mask, start)
-        hint = f"{HEADS} Print the shapes."
-        got = ask(trial, x, mask, start, function=mine, given=given, hint=hint)
-        of_weights, of_outputs = _slips(ours, x, mask, start)
-    mine_output, mine_weights = output_and_weights(trial, got, output, weights)
-    slips, what = in_double(weights, of_weights), f"{given}: the weights"
-    hint = FACTOR if _one_factor(mine_weights, weights, mask) else where
-    trial.equals(mine_weights, weights, rule, hint, slips=slips, given=what, tolerance=1e-5)
-    slips, what = in_double(output, of_outputs), f"{given}: the output"
-    trial.equals(mine_output, output, rule, where, slips=slips, given=what, tolerance=1e-5)
-
-
-def _one_factor(got: object, weights: Tensor, mask: Tensor) -> bool:
-    """Whether these are the weights of scores that all are wrong by one factor."""
-    if not isinstance(got, Tensor) or got.shape != weights.shape:
-        return False
-
-    def scores(a: Tensor) -> Tensor:  # from weights: up to a number for each row, which goes
-        s = torch.where(mask, a.double().log(), 0.0)
-        return (s - s.sum(-1, keepdim=True) / mask.sum(-1, keepdim=True)) * mask
-
-    mine, theirs = scores(got.detach()), scores(weights)
-    factor = (mine * theirs).sum() / (theirs * theirs).sum()
-    return bool((mine - factor * theirs).abs().max() < 1e-4 < (factor - 1).abs())
-
-
-def _slips(ours: _MultiHead, x: Tensor, mask: Tensor, start: int) -> tuple[Slips, Slips]:
-    """The known slips, those of the weights and those of the output."""
-    (q0, k0, v), H, K = ours.heads(x), ours.n_heads, x.shape[-1] // ours.n_heads
-    q, k = rotate.fallback(q0, start), rotate.fallback(k0, start)
-    attend, merge, everyone = masked_attention.fallback, _merge_heads, torch.ones_like(mask)
-    both = "Queries and keys both have a position: a turned query is compared with turned keys."
-    before = _split_heads(rotate.fallback(ours.query(x), start), H)
-    before_k = _split_heads(rotate.fallback(ours.key(x), start), H)
-    split = "Each head is turned on its own: split into (B, H, T, K) first, as Broken does."
-    zero = "A masked score is -infinity. A score of 0 still counts: e to the power of 0 is 1."
-    scores = q @ k.mT / math.sqrt(K)
-    weights = [
-        (attend(q * K**0.5, k, v, mask)[1], SCALE),
-        (attend(q * K**-0.5, k, v, mask)[1], f"{SCALE} Here that is done twice."),
-        (attend(q, k, v, everyone)[1], "The mask does nothing here."),
-        (attend(q, k, v, ~mask)[1], MEANING),
-        ((scores * mask).softmax(-1), zero),
-        (attend(q, k0, v, mask)[1], both),
-        (attend(q0, k, v, mask)[1], both),
-        (attend(q0, k0, v, mask)[1], "Nothing is turned here: without positions it reads a bag."),
-        (attend(before, before_k, v, mask)[1], split),
-    ]
-    heads, turned = (attend(q, k, y, mask)[0] for y in (v, rotate.fallback(v, start)))
-    outputs = [
-        (merge(heads), "W_O, which mixes the heads, is missing."),
-        (ours.output(heads.reshape(x.shape)), f"A reshape alone mixes words. {HEADS}"),
-        (x + ours.output(merge(heads)), "This is x plus the attention; that sum is made outside."),
-        (ours.output(merge(turned)), f"{_SHOWS['only distances count']} {ROPE}"),
-    ]
-    return weights, outputs

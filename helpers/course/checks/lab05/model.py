@@ -1,4 +1,4 @@
-"""Checks of lab 05, tasks 2 and 3: attention with grouped queries and a cache, a parallel block.
+"""Checks of lab 05, tasks 1 and 2: attention with grouped queries and a cache, a parallel block.
 
 Shape letters as in ``solutions``.
 """
@@ -12,20 +12,15 @@ from torch import Tensor, nn
 
 from helpers.course.checks.lab05 import solutions
 from helpers.course.checks.lab05.common import agree, lab, twins
-from helpers.course.checks.lab05.paper import GROUPS
-from helpers.course.checks.lab05.solutions import GPT, Cache
+from helpers.course.checks.lab05.solutions import Cache
 from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
 from helpers.course.checks.turn import Slips
 
+GROUPS = see(11, "Grouped-query attention")
 MASK = see(9, "The future is not to be looked at")
 DEVICE = "What you make, such as a mask, is made where x is: device=x.device."
 GATED = see(11, "The feed-forward layer")
-
-
-def course_gpt(V: int, L: int, D: int, H: int, G: int) -> GPT:
-    """A GPT of the course's own blocks."""
-    return GPT(V, D, [solutions.ParallelBlock(D, H, G) for _ in range(L)])
 
 
 def _in_pieces(
@@ -115,7 +110,7 @@ def GroupedAttention(trial: Trial) -> None:
         ("a mask is used as it is", _in_pieces([T], _two_halves(T)),
          ", a mask that keeps two halves apart"),
         ("a mask is used as it is", _in_pieces([T], free),
-         ", a mask that lets some places look ahead"),
+         ", a mask that lets some positions look ahead"),
         ("reading with a cache, token by token, is reading the whole", _in_pieces([1] * T),
          ", one token at a time with one cache"),
         ("several tokens at once with a cache, too", _in_pieces([3, T - 3]),
@@ -181,7 +176,7 @@ def ParallelBlock(trial: Trial) -> None:
     mine, ours, given = twins(
         trial, solutions.ParallelBlock, (24, 6, 2),
         "Attributes norm (Norm), attention (GroupedAttention), gate, up, down. The hidden width is "
-        "hidden_width(D, H, G) of task 1.",
+        "hidden_width(D, H, G).",
     )  # fmt: skip
     for sizes in ((32, 4, 1), (96, 4, 4)):
         made = f"ParallelBlock{sizes}"
@@ -189,7 +184,7 @@ def ParallelBlock(trial: Trial) -> None:
             tuple(trial.call(*sizes, given=made).gate.weight.shape),
             (solutions.hidden_width(*sizes), sizes[0]),
             "the hidden width follows D, H and G",
-            "It is hidden_width(D, H, G) of task 1, for any D, H and G.",
+            "It is hidden_width(D, H, G), for any D, H and G.",
             given=f"{made}: the shape of gate.weight",
         )
     x = trial.normal(2, T, 24)

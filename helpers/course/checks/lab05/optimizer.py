@@ -1,4 +1,4 @@
-"""Checks of lab 05, task 5: AdamW from its equations."""
+"""Checks of lab 05, task 4: AdamW from its equations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lab 05 as its notebook has it: what it hands out, and the solutions of its tasks from the second.
+"""Lab 05 as its notebook has it: what it hands out, and the solutions of its tasks.
 
 A test compares both. Shape letters: B batch, T new tokens, S all tokens, V vocabulary, D width,
 H heads, G pairs of keys and values, K = D / H.
@@ -6,18 +6,9 @@ H heads, G pairs of keys and values, K = D / H.
 
 # ruff: noqa: B905
 
-import math
-import time
-
 import torch
 from torch import nn
 from torch.nn import functional as F
-
-
-def hidden_width(D, H, G):
-    """M: the largest multiple of 8 for which a block's matrices have at most 12 D^2 weights."""
-    attention = 2 * D * D + 2 * D * G * (D // H)
-    return (12 * D * D - attention) // (3 * D) // 8 * 8
 
 
 class Norm(nn.Module):
@@ -31,14 +22,6 @@ class Norm(nn.Module):
         return F.rms_norm(x, x.shape[-1:]) * self.weight
 
 
-class Cache:
-    """The keys and values of one block so far, (B, G, S, K) each; None before there are any."""
-
-    def __init__(self):
-        self.keys = self.values = None
-        self.last = None  # GPT, below, keeps here what the last token hands on to the next
-
-
 def rotate(x, start=0):
     """Lab 04's rotary positions: x (..., T, K) of the positions start, start + 1, ..."""
     T, K = x.shape[-2:]
@@ -47,6 +30,13 @@ def rotate(x, start=0):
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     a, b = x[..., 0::2], x[..., 1::2]
     return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
+
+
+class Cache:
+    """The keys and values of one block so far, (B, G, S, K) each; None before there are any."""
+
+    def __init__(self):
+        self.keys = self.values = None
 
 
 class GroupedAttention(nn.Module):
@@ -86,6 +76,12 @@ class GroupedAttention(nn.Module):
         return self.output(heads.transpose(1, 2).flatten(2))
 
 
+def hidden_width(D, H, G):
+    """M: the largest multiple of 8 for which a block's matrices have at most 12 D^2 weights."""
+    attention = 2 * D * D + 2 * D * G * (D // H)
+    return (12 * D * D - attention) // (3 * D) // 8 * 8
+
+
 class ParallelBlock(nn.Module):
     """Attributes: norm (Norm), attention (GroupedAttention), gate, up, down (no biases)."""
 
@@ -104,38 +100,41 @@ class ParallelBlock(nn.Module):
         return x + self.attention(y, mask, cache) + self.down(hidden)
 
 
-class GPT(nn.Module):
-    """Embeddings, blocks, a last norm, and an output of its own."""
+class MyGPT(nn.Module):
+    """Embeddings, blocks that bring their positions, a last norm, and an output of its own."""
 
-    def __init__(self, V, D, blocks):
+    def __init__(self, V, D, blocks, norm, output):
         super().__init__()
-        self.embedding, self.before = nn.Embedding(V, D), nn.Embedding(V, D)
+        self.embedding = nn.Embedding(V, D)
         self.blocks = nn.ModuleList(blocks)
-        self.norm = Norm(D)
-        self.output = nn.Linear(D, V, bias=False)
-        for name, p in self.named_parameters():
-            if name.endswith(("output.weight", "down.weight")):
-                nn.init.zeros_(p)
-            elif p.dim() == 2:
-                small = 0.25 if name.startswith(("embedding", "before")) else 0.5 * D**-0.5
-                nn.init.normal_(p, std=small)
-        nn.init.constant_(self.norm.weight, 4.0)
+        self.norm = norm
+        self.output = output
 
     def forward(self, tokens, mask=None, caches=None):
         """tokens (B, T) -> logits (B, T, V); caches holds a Cache for each block."""
-        handed_on = self.before(tokens)  # (B, T, D)
-        first = None if caches is None else caches[0].last
-        first = torch.zeros_like(handed_on[:, :1]) if first is None else first
-        if caches is not None:
-            caches[0].last = handed_on[:, -1:]
-        received = torch.cat([first, handed_on[:, :-1]], 1)
-        if mask is not None:  # nothing is received from a token that may not be seen
-            seen = mask[:, 0].diagonal(-1, 1, 2)  # (B, T - 1): whether t may see t - 1
-            received = received * F.pad(seen, (1, 0), value=True)[..., None]
-        x = self.embedding(tokens) + received
+        x = self.embedding(tokens)  # (B, T, D)
         for i, block in enumerate(self.blocks):
             x = block(x, mask, None if caches is None else caches[i])
         return self.output(self.norm(x))
+
+
+def first_weights(model):
+    """Draw the weights anew: writers and output zero, small embeddings, a gain of 4 at the end."""
+    for name, p in model.named_parameters():
+        if name.endswith(("output.weight", "down.weight")):
+            nn.init.zeros_(p)
+        elif p.dim() == 2:
+            small = 0.25 if name.startswith("embedding") else 0.5 * p.shape[1] ** -0.5
+            nn.init.normal_(p, std=small)
+    nn.init.constant_(model.norm.weight, 4.0)
+
+
+def parallel_gpt(V, D, H, G, L):
+    """A MyGPT of L parallel blocks."""
+    blocks = [ParallelBlock(D, H, G) for _ in range(L)]
+    model = MyGPT(V, D, blocks, Norm(D), nn.Linear(D, V, bias=False))
+    first_weights(model)
+    return model
 
 
 def pack(stories, end, T):
@@ -181,96 +180,6 @@ class AdamW:
                 p.sub_(self.lr * mean / (square.sqrt() + self.eps))
 
 
-def sees_the_future(model, tokens, V):
-    """Whether a logit of some place depends on a later one of the tokens (B, T)."""
-    was_training, leaks = model.training, False
-    model.eval()
-    with torch.no_grad():
-        before = model(tokens)
-        for t in range(1, tokens.shape[1]):
-            changed = tokens.clone()
-            changed[:, t:] = (changed[:, t:] + 1) % V
-            gap = (model(changed) - before)[:, :t].abs().max()
-            leaks = leaks or gap.item() > 1e-6
-    model.train(was_training)
-    return leaks
-
-
-class Broken(nn.Module):
-    """A small GPT in GPT-2's form: learned positions, one block, a tied output."""
-
-    def __init__(self, V, T, D, H, dropout=0.1):
-        super().__init__()
-        self.T, self.H = T, H
-        self.embedding, self.positions = nn.Embedding(V, D), nn.Embedding(T, D)
-        self.qkv, self.mix = nn.Linear(D, 3 * D), nn.Linear(D, D)
-        self.up, self.down = nn.Linear(D, 4 * D), nn.Linear(4 * D, D)
-        self.norms = nn.ModuleList(nn.LayerNorm(D) for _ in range(3))
-        self.dropout, self.output = nn.Dropout(dropout), nn.Linear(D, V, bias=False)
-        self.output.weight = nn.Parameter(self.embedding.weight.detach().clone())  # tied
-
-    def forward(self, tokens):  # (B, t) -> (B, t, V)
-        t = tokens.shape[1]
-        x = self.embedding(tokens) + self.positions(torch.arange(t, device=tokens.device))
-        q, k, v = self.qkv(self.norms[0](x)).chunk(3, -1)
-        q, k, v = (y.unflatten(-1, (self.H, -1)).transpose(1, 2) for y in (q, k, v))
-        scores = q @ k.mT / k.shape[-2] ** 0.5
-        later = torch.ones(t, t, dtype=torch.bool, device=tokens.device).triu(2)
-        weights = scores.masked_fill(later, -math.inf).softmax(-1)
-        x = x + self.dropout(self.mix((weights @ v).transpose(1, 2).flatten(2)))
-        x = x + self.dropout(self.down(F.gelu(self.up(self.norms[1](x)))))
-        return self.output(self.norms[2](x))
-
-    def training_step(self, optimizer, tokens, clip=1.0):  # tokens (B, t + 1) -> loss
-        logits = self.train()(tokens[:, :-1]).flatten(0, 1)
-        loss = F.cross_entropy(logits, tokens[:, 1:].flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        nn.utils.clip_grad_norm_(self.parameters(), clip)
-        return loss.item()
-
-    @torch.no_grad()
-    def write(self, prompt, length, generator):  # prompt (P,) -> (P + length,)
-        for _ in range(length):
-            p = self(prompt[None, -self.T :])[0, -1].softmax(-1)
-            prompt = torch.cat([prompt, torch.multinomial(p, 1, generator=generator)])
-        return prompt
-
-
-class Repaired(Broken):
-    def __init__(self, V, T, D, H, dropout=0.1):
-        super().__init__(V, T, D, H, dropout)
-        self.output.weight = self.embedding.weight
-
-    def forward(self, tokens):  # (B, t) -> (B, t, V)
-        t = tokens.shape[1]
-        x = self.embedding(tokens) + self.positions(torch.arange(t, device=tokens.device))
-        q, k, v = self.qkv(self.norms[0](x)).chunk(3, -1)
-        q, k, v = (y.unflatten(-1, (self.H, -1)).transpose(1, 2) for y in (q, k, v))
-        scores = q @ k.mT / k.shape[-1] ** 0.5
-        later = torch.ones(t, t, dtype=torch.bool, device=tokens.device).triu(1)
-        weights = scores.masked_fill(later, -math.inf).softmax(-1)
-        x = x + self.dropout(self.mix((weights @ v).transpose(1, 2).flatten(2)))
-        x = x + self.dropout(self.down(F.gelu(self.up(self.norms[1](x)))))
-        return self.output(self.norms[2](x))
-
-    def training_step(self, optimizer, tokens, clip=1.0):  # tokens (B, t + 1) -> loss
-        self.train()
-        logits = self(tokens[:, :-1])
-        loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(self.parameters(), clip)
-        optimizer.step()
-        return loss.item()
-
-    @torch.no_grad()
-    def write(self, prompt, length, generator):  # prompt (P,) -> (P + length,)
-        self.eval()
-        return super().write(prompt, length, generator)
-
-
 def gradients(model, batches, device):
     """Leave the gradient in p.grad; hand back the mean loss in nats, a number.
 
@@ -287,11 +196,6 @@ def gradients(model, batches, device):
     return loss
 
 
-def factor(progress):
-    """The share of the highest rate: a short warm-up, then down to zero."""
-    return min(0.1 + progress / 0.05, 1.0, (1 - progress) / 0.9)
-
-
 def mean_loss(model, inputs, targets, rows=8):
     """Nats for each real target of windows (N, T), without gradients."""
     device, nats = next(model.parameters()).device, 0.0
@@ -302,67 +206,50 @@ def mean_loss(model, inputs, targets, rows=8):
     return nats / int((targets >= 0).sum())
 
 
-def train(
-    model,
-    optimizer,
-    next_batch,
-    evaluate,
-    seconds,
-    device="cpu",
-    accumulate=1,
-    every=100,
-    clock=time.monotonic,
-):
-    """Train in place; hand back [(step, training loss, held-back loss), ...]."""
-    began, highest = clock(), optimizer.lr
-    progress, step, best, weights, history = 0.0, 0, math.inf, None, []
-    while progress < 1:
-        batches = [next_batch() for _ in range(accumulate)]
-        loss = gradients(model, batches, device)
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.lr = highest * factor(progress)
-        optimizer.step()
-        step += 1
-        progress = (clock() - began) / seconds
-        if step % every == 0 or progress >= 1:
-            kept_loss = evaluate(model)
-            history.append((step, loss, kept_loss))
-            if kept_loss < best:
-                best = kept_loss
-                weights = {name: w.detach().clone() for name, w in model.state_dict().items()}
-            progress = (clock() - began) / seconds
-    if weights is not None:
-        model.load_state_dict(weights)
-    return history
+class Broken:
+    """Writes with a model whose blocks have caches. Four things are wrong."""
 
+    def __init__(self, model, temperature=1.0, share=1.0):
+        self.model, self.temperature, self.share = model, temperature, share
+        self.caches = [Cache() for _ in model.blocks]
 
-def entry(stories, V, end, seconds, device):
-    """A GPT trained on stories for so many seconds, and its history: (model, history)."""
-    torch.manual_seed(0)
-    source = torch.Generator().manual_seed(0)
-    inputs, targets = pack([story for i, story in enumerate(stories) if i % 140], end, 256)
-    kept = pack(stories[::140], end, 256)  # held back
+    def probabilities(self, logits):
+        """Logits (V,) -> (V,): with the temperature, then top-p, the likeliest up to the share."""
+        p = (logits * self.temperature).softmax(-1)
+        ranked = p.sort(descending=True).values
+        kept = ranked.cumsum(0) - ranked < self.share
+        p = p * kept
+        return p / p.sum()
 
-    def next_batch():
-        rows = torch.randint(len(inputs), (4,), generator=source)
-        return inputs[rows], targets[rows]
-
-    def evaluate(model):
-        return mean_loss(model, *kept)
-
-    model = GPT(V, 128, [ParallelBlock(128, 4, 2) for _ in range(3)]).to(device)
-    optimizer = AdamW(model.parameters(), lr=5e-3, decay=0.0)
-    return model, train(model, optimizer, next_batch, evaluate, seconds, device, every=50)
-
-
-def write(model, prompt, length, generator, temperature=1.0, cached=True):
-    """The prompt (P,) and `length` tokens drawn after it, (P + length,)."""
-    caches = [Cache() for _ in model.blocks] if cached else None
-    text = new = prompt
-    with torch.no_grad():
+    @torch.no_grad()
+    def write(self, prompt, length, generator):
+        """The prompt (P,) and `length` tokens drawn after it, (P + length,)."""
+        text = new = prompt
         for _ in range(length):
-            logits = model((new if cached else text)[None], None, caches)[0, -1]
-            p = (logits / temperature).softmax(-1)
-            new = torch.multinomial(p.cpu(), 1, generator=generator).to(text.device)
+            logits = self.model(new[None], None, self.caches)[0, 0]
+            p = self.probabilities(logits).cpu()  # the generator lives on the CPU
+            new = torch.multinomial(p, 1, generator=generator).to(text.device)
             text = torch.cat([text, new])
-    return text
+        return text
+
+
+class Repaired(Broken):
+    """Broken, repaired."""
+
+    def probabilities(self, logits):
+        p = (logits / self.temperature).softmax(-1)
+        ranked, order = p.sort(descending=True)
+        kept = ranked.cumsum(0) - ranked < self.share
+        p = p.scatter(0, order[~kept], 0.0)
+        return p / p.sum()
+
+    @torch.no_grad()
+    def write(self, prompt, length, generator):
+        self.caches = [Cache() for _ in self.model.blocks]
+        text = new = prompt
+        for _ in range(length):
+            logits = self.model(new[None], None, self.caches)[0, -1]
+            p = self.probabilities(logits).cpu()
+            new = torch.multinomial(p, 1, generator=generator).to(text.device)
+            text = torch.cat([text, new])
+        return text

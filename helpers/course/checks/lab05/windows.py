@@ -1,4 +1,4 @@
-"""Checks of lab 05, task 4: stories in windows."""
+"""Checks of lab 05, task 3: stories in windows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SLIPS = Slips(
     [(text[:-1][i : i + T], text[1:][i : i + T]) for i in range(0, len(text) - 1, T - 1)]
         A long story goes on where its last piece ended, and no target comes twice.
     text[1:].split(T) => text[:-1].split(T)
-        The target of a place is the token after it.
+        The target of a position is the token after it.
     if len(x) > room: => if True:
         As many stories as fit share a window: a new one begins only where a piece is longer than
         the room that is left.
@@ -31,7 +31,7 @@ SLIPS = Slips(
     torch.full((T,), end) => torch.zeros(T, dtype=torch.long)
         What is left of a window is filled with end as inputs.
     -100 => end
-        A place that was only filled up predicts nothing: its target is -100.
+        A position that was only filled up predicts nothing: its target is -100.
     room = [], [], 0 => room = [], [], [] ;; room = T => room.append(T) ;; \
     if len(x) > room => if (n := next((n for n, left in enumerate(room) if left >= len(x)), \
     len(room))) == len(room) ;; \
