@@ -32,7 +32,7 @@ from torch import Tensor, nn
 from benchmarks.study import Row, Study, command, machine, tuned
 from helpers.data import corpora
 from helpers.data.bpe import BPETokenizer
-from helpers.data.sources import MarkovSource
+from helpers.data.sources import pair_source
 from helpers.data.tokenizers import CharTokenizer
 from helpers.inference.evaluation import score_model
 from helpers.learning import checkpoints
@@ -43,7 +43,6 @@ from helpers.models.gpt import GPT, GPTConfig
 
 SHIPPED = Path(__file__).parents[1] / "data" / "checkpoints" / "lantern_stories_gpt"
 V, LENGTH, BATCH, WARMUP = 64, 16, 64, 20  # of the source: tokens, of a window, windows, steps
-LIKELY, LEAK = (0.4, 0.2, 0.12, 0.08), 0.2  # of the four successors, and of all tokens by frequency
 WIDTHS, STEPS = (8, 16, 32, 64, 96), (60, 120, 240, 480)
 TESTED = 4096  # windows of the source
 RATES = {"learning_rate": 0.01, "muon_rate": 0.03}
@@ -60,27 +59,11 @@ ALONE = (1.0, 1.0)  # the same two: the teacher's distribution as it is, and not
 TUNING_SEED = 1000
 
 
-def the_source(seed: int = 0) -> MarkovSource:
-    """After each pair of tokens four likely successors; frequencies as Zipf saw them in words.
-
-    There are 64 x 64 pairs, a few of them frequent and most of them rare. So there is always
-    something left to learn, for a larger model or from a longer text.
-    """
-    generator = torch.Generator().manual_seed(seed)
-    often = 1 / torch.arange(1, V + 1, dtype=torch.float64)
-    often /= often.sum()
-    noise = torch.rand(V * V, V, generator=generator, dtype=torch.float64)
-    drawn = (often.log() - (-noise.log()).log()).topk(len(LIKELY)).indices  # without replacement
-    table = LEAK * often.repeat(V * V, 1)
-    table.scatter_add_(1, drawn, torch.tensor(LIKELY, dtype=torch.float64).expand(V * V, -1))
-    return MarkovSource(table.view(V, V, V))
-
-
 class Known:
     """The source, a text for training, and one for tests with the truth about it."""
 
     def __init__(self) -> None:
-        self.source = the_source()
+        self.source = pair_source()
         most = (max(STEPS) * BATCH + 1) * LENGTH + 1
         self.train = self.source.sample(most, torch.Generator().manual_seed(1))
         text = self.source.sample(TESTED * LENGTH + 1, torch.Generator().manual_seed(2))

@@ -23,6 +23,9 @@ assert compute["Llama 3 405B"] > 1e5 * compute["BERT-large"]
 assert max(6 * n * tokens_read for _, _, n, tokens_read in SPARSE) < compute["Llama 3 405B"] / 4
 assert 1.2e14 < course < 1.4e14
 
+# %% c043d trained
+assert 1.2 < mine < 1.55
+
 # %% c045
 assert len(runs) == 54 and len(budgets) == 3
 assert np.allclose(np.diff(np.log(budgets)), np.log(4))

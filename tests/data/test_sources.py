@@ -16,6 +16,7 @@ from helpers.data.sources import (
     HiddenMarkovSource,
     MarkovSource,
     lagged_source,
+    pair_source,
 )
 
 
@@ -426,3 +427,16 @@ def test_texts_drawn_side_by_side_follow_the_source():
     again = source.sample_texts(20_000, 4, torch.Generator().manual_seed(0))
     assert torch.equal(again[0], states)
     assert torch.equal(again[1], tokens)
+
+
+def test_after_each_pair_four_tokens_are_likely():
+    source = pair_source()
+    rows = source.transitions.view(-1, 64)
+    often = 0.2 / torch.arange(1, 65) / (1 / torch.arange(1, 65)).sum()
+    assert torch.allclose(
+        (rows - often).sort(descending=True).values[:, :5],
+        torch.tensor([0.4, 0.2, 0.12, 0.08, 0.0], dtype=torch.float64),
+        atol=1e-6,
+    )
+    assert source.entropy_rate() / math.log(2) == pytest.approx(2.8654, abs=1e-4)
+    assert not torch.equal(source.transitions, pair_source(1).transitions)
