@@ -7,8 +7,8 @@ with torch.random.fork_rng():
     theirs, x = Adapter(D, m, zero=False), torch.randn(2, 3, D)
 own = adapter(x, theirs.down.weight, theirs.down.bias, theirs.up.weight, theirs.up.bias)
 assert torch.allclose(own, theirs(x), atol=1e-6)
-rows = [[1.0, 2.0]], [[1.0, -1.0]], [0.0], [[2.0], [0.0]], [0.0, 0.0]
-assert abs(float(adapter(*map(torch.tensor, rows))[0, 0]) - 0.683) < 1e-3
+rows = [[2.0, 3.0]], [[1.0, -1.0]], [0.0], [[2.0], [0.0]], [0.0, 0.0]
+assert abs(float(adapter(*map(torch.tensor, rows))[0, 0]) - 1.683) < 1e-3
 
 # %% c011
 untouched = bits_per_byte(text_log_probs(base, old_ids), texts)

@@ -10,7 +10,7 @@ turns = Lab("further_17_other_ways")
 
 
 def adapters(draw):
-    by_hand = ([[1.0, 2.0]], [[1.0, -1.0]], [0.0], [[2.0], [0.0]], [0.0, 0.0])
+    by_hand = ([[2.0, 3.0]], [[1.0, -1.0]], [0.0], [[2.0], [0.0]], [0.0, 0.0])
     yield Case("by hand", *(torch.tensor(part).double() for part in by_hand), given="as by hand")
     for B, D, m in ((1, 4, 2), (3, 5, 1), (2, 6, 3)):
         parts = [draw.normal(m, D), draw.normal(m), draw.normal(D, m), draw.normal(D)]
