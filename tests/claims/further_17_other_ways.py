@@ -4,7 +4,8 @@
 from helpers.models.adapters import Adapter
 
 with torch.random.fork_rng():
-    theirs, x = Adapter(D, m, zero=False), torch.randn(2, 3, D)
+    theirs, x = Adapter(D, m), torch.randn(2, 3, D)
+    nn.init.normal_(theirs.up.weight)
 own = adapter(x, theirs.down.weight, theirs.down.bias, theirs.up.weight, theirs.up.bias)
 assert torch.allclose(own, theirs(x), atol=1e-6)
 rows = [[2.0, 3.0]], [[1.0, -1.0]], [0.0], [[2.0], [0.0]], [0.0, 0.0]

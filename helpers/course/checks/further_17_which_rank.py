@@ -17,9 +17,7 @@ def differences(draw):
     for r in (2, 4):
         yield Case("any matrix", D, r, given=f"a random matrix (5, 7), r = {r}")
     D = draw.normal(6, 2) @ draw.normal(2, 6)
-    yield Case(
-        "enough rank leaves nothing", D, 2, given="a product of (6, 2) and (2, 6), r = 2"
-    )
+    yield Case("enough rank leaves nothing", D, 2, given="a product of (6, 2) and (2, 6), r = 2")
 
 
 @turn(
