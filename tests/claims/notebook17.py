@@ -1,11 +1,11 @@
 """What notebook 17 claims: see staff/notebooks/claims.py."""
 
 # %% c006
-from helpers.data.reader_instructions import encoded
-
 assert question.answer.strip() not in go_on(base, question.prompt, 8)
 
 # %% c016
+from helpers.data.reader_instructions import encoded
+
 theirs = encoded(tokenizer, question)
 assert (theirs[0].tolist(), theirs[1].tolist()) == pair(question)
 assert counted["questions"] < 10 < 50 < counted["names"]
