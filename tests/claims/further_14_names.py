@@ -18,8 +18,12 @@ assert whole_control < 0.2 and reader[1].min() > 0.4 and reader[0].max() < 0.3
 assert note_taker[0].max() > 0.2 and max(single[0, 0], single[0, 1]) > 2
 assert both > 2 and max(single[1, 0], single[1, 1]) < 0.5 * both
 assert both > 2 * (single[1, 0] + single[1, 1])
+assert both + whole_control > math.log(32)
+assert note_taker[0].max() > 2.5 * heads.previous_score(uniform(33))
+assert max(single[0, 0], single[0, 1]) > max(single[1, 0], single[1, 1])
 
 # %% n312
+assert abs(candidates["induction"][0].max() - candidates["induction"][1]) < 0.005
 assert candidates["induction"][0].max() < 0.1 < 0.3 < candidates["previous token"][0].max()
 assert candidates["attention sink"][0].max() < 0.3
 

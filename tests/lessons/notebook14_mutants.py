@@ -31,6 +31,20 @@ def top_p(p, share):
 """,
     ),
     Rewrite(
+        "top_p",
+        "begins with float32",
+        """
+def top_p(p, share):
+    out, so_far = torch.zeros(len(p)), 0.0
+    for token in p.argsort(descending=True):
+        if so_far >= share:
+            break
+        out[token] = p[token]
+        so_far += p[token]
+    return out / out.sum()
+""",
+    ),
+    Rewrite(
         "penalised",
         "in a loop",
         """

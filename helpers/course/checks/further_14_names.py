@@ -35,6 +35,16 @@ def layers_of_heads(draw):
     values = attention.value(x) => values = x
     values[:, h * K : (h + 1) * K] => x[:, h * K : (h + 1) * K]
         The stream is turned into values first: attention.value(x).
+    values[:, h * K : (h + 1) * K] => x[:, h * K : (h + 1) * K] ;; \
+    return attention.output(only) => return attention.output(attention.value(only))
+        Cut the head's part out of the *values*: each of them is made of all numbers of x.
+    only[:, h * K : (h + 1) * K] = values[:, h * K : (h + 1) * K] => \
+    only[:, (h - 1) * K : h * K] = values[:, (h - 1) * K : h * K]
+        Heads are counted from 0: the numbers of head h begin at h K.
+    return attention.output(only) => \
+    return values[:, h * K : (h + 1) * K] @ attention.output.weight[h * K : (h + 1) * K]
+    return attention.output(only) => return only @ attention.output.weight
+        attention.output multiplies by the *transposed* weight: the head has K of its columns.
     return attention.output(only) => return attention.output(values - only)
         Those are the other heads: yours is the one that stays.
     return attention.output(only) => return attention.output(only) / attention.n_heads

@@ -149,6 +149,8 @@ def rounds_of_drafts(draw):
         With the first rejection the round ends: all later drafts are dropped.
     return [*new, int(draw(p[-1]))] => return new
         All drafts were accepted: the same pass gives one more token, drawn from p[-1].
+    zip(drafted, p, q) => zip(drafted, p[1:], q)
+        Each draft is judged by the row of p with its own index: p[0] belongs to the first draft.
     draw(p[-1]) => draw(p[-2])
         The one more comes from the *last* row of p, p[-1].
     >= accept[x] => < accept[x]

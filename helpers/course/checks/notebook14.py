@@ -15,13 +15,13 @@ turns = Lab("notebook14")
 
 
 def distributions(draw):
-    p = torch.tensor([0.3, 0.05, 0.5, 0.15]).double()
+    p = torch.tensor([0.3, 0.05, 0.5, 0.15])
     yield Case("the likeliest token always stays", p, 0.45)
     yield Case("by hand", p, 0.9)
     rule = "a sum that is just the share is enough"
-    yield Case(rule, torch.tensor([0.25, 0.25, 0.5]).double(), 0.5)
+    yield Case(rule, torch.tensor([0.25, 0.25, 0.5]), 0.5)
     for share in (0.55, 0.8, 0.95):
-        yield Case("it is right for any distribution", draw.normal(12).softmax(-1), share)
+        yield Case("it is right for any distribution", draw.normal(12).softmax(-1).float(), share)
 
 
 @turn(
@@ -33,6 +33,8 @@ def distributions(draw):
     slips="""
     kept[token] = p[token] => pass ;; together += p[token] => together += p[token]; \
     kept[token] = p[token] if together < share or not kept.any() else 0.0
+    kept[token] = p[token] => pass ;; together += p[token] => together += p[token]; \
+    kept[token] = p[token] if together <= share else 0.0
         The token with which the sum reaches the share is still taken.
     if together >= share: => if together > share:
         That is one token too many: stop as soon as the sum has reached the share.
@@ -40,6 +42,9 @@ def distributions(draw):
         What is left has to sum to 1: divide by the sum.
     return kept / kept.sum() => return kept / share
         Divide by the sum of what is left, which may be more than the share.
+    return kept / kept.sum() => return kept.masked_fill(kept == 0, -torch.inf).softmax(-1)
+    return kept / kept.sum() => return kept.softmax(-1)
+        These are probabilities already, not logits: divide by their sum.
     p.argsort(descending=True) => torch.arange(len(p))
         Go through the tokens in the order of their probability, the likeliest first.
     p.argsort(descending=True) => p.argsort()
@@ -93,6 +98,12 @@ def texts_so_far(draw):
     x - presence * (counts > 0) - frequency * counts => \
     x + presence * (counts > 0) + frequency * counts
         That makes what was said likelier: the penalties are taken off.
+    x - presence * (counts > 0) - frequency * counts => \
+    x * (1 - presence * (counts > 0) - frequency * counts)
+        The penalties are subtracted from the logits; nothing is multiplied.
+    presence * (counts > 0) => presence * (counts > 1)
+    - frequency * counts => - frequency * (counts - 1).clamp(min=0)
+        The first time counts as well: a token that stands in the text once has c = 1.
     counts = torch.bincount(text, minlength=len(x)) => \
     counts = torch.bincount(text[-1:], minlength=len(x))
         The whole text counts, not its last token alone.
@@ -148,11 +159,15 @@ def grammars(draw):
     now = step.get((now, character)) => now = step.get((state, character))
     for character in piece: => for character in piece[-1:]:
         Each character is read in the state to which the one before it has led, from the first on.
+    step.get((now, character)) => step.get((now, character), now)
+    mask.append(now is not None) => mask.append(any((state, c) in step for c in piece))
+        One arrow is not enough: where a character has none, the token is not allowed.
     now = state => pass ;; mask = [] => mask, now = [], state
         Every token is tried from the same state: begin there anew for each.
     mask.append(now is not None) => mask.append(now is None)
         True means allowed: the arrows have led through to the end.
     mask.append(now is not None) => mask.append(bool(now))
+    now = step.get((now, character)) => now = step.get((now, character)) or None
         A state may have the number 0: ask whether it is None.
     mask.append(now is not None) => mask.append(now is not None and now == max(step.values()))
         A token may end in the middle of the form: it need not be complete.
@@ -203,7 +218,7 @@ def read_in_pieces(answer, block, pieces):
 
 
 def texts_in_pieces(draw):
-    D, H = 8, 2
+    D, H = 16, 4
     block = a_block(draw, D, H)
     for rule, B, lengths in (
         ("one token after the other", 1, (1, 1, 1)),
@@ -230,6 +245,10 @@ def texts_in_pieces(draw):
         Positions count from 0: the first new token has the number of tokens before it.
     start = cache[0].shape[2] => start = cache[0].shape[1]
         Dimension 2 of the cache counts its tokens; the ones before are texts and heads.
+    start = cache[0].shape[2] => start = len(cache)
+        The cache is a list of two tensors: its tokens are counted by cache[0].shape[2].
+    start = cache[0].shape[2] => start = x.shape[1]
+        That is the number of the *new* tokens; before them stand those of the cache.
     cache[0] = torch.cat([cache[0], k], dim=2) => cache[0] = torch.cat([k, cache[0]], dim=2)
     cache[1] = torch.cat([cache[1], v], dim=2) => cache[1] = torch.cat([v, cache[1]], dim=2)
         The new rows come last, behind the older ones.
@@ -240,6 +259,8 @@ def texts_in_pieces(draw):
     cache[1] = torch.cat([cache[1], v], dim=2) => V = torch.cat([cache[1], v], dim=2) ;; \
     attend(q, cache[0], cache[1]) => attend(q, K, V)
         The cache has not grown: the next call must find the new keys and values in it.
+    attend(q, cache[0], cache[1]) => attend(q, k, v)
+        The new tokens look at all keys and values, cache[0] and cache[1], not at their own alone.
     attend(q, cache[0], cache[1]) => attend(q, cache[0], cache[0])
         The weights come from the keys; what is averaged are the values, cache[1].
     x = x + block.attention.output => x = block.attention.output
