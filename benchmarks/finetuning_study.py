@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -39,7 +40,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from benchmarks.encoder_decoder_study import usual_answers
 from benchmarks.study import Numbered, Row, Study, command, machine, tuned
 from helpers.data.batching import TextWindows, seeded
 from helpers.data.bpe import END_OF_TEXT, BPETokenizer
@@ -348,6 +348,17 @@ def naive_bayes(number: int | None = None, seed: int = 0) -> Row:
     naive = NaiveBayes([texts[i] for i in some], [i % 3 for i in some])
     guesses = naive.classify([s for story in stories("test") for s in story.statements])
     return {"statement": share(guess == i % 3 for i, guess in enumerate(guesses))}
+
+
+def usual_answers(questions: Sequence[str]) -> list[str]:
+    """To each question the commonest answer in training to one with the same first word."""
+    usual: dict[str, Counter[str]] = {}
+    for story in read_stories("train"):
+        for question, answer in story.questions:
+            usual.setdefault(question.split()[0], Counter())[answer] += 1
+    every = sum(usual.values(), Counter())
+    counts = [usual.get(question.split()[0], every) for question in questions]
+    return [count.most_common(1)[0][0] for count in counts]
 
 
 def baselines() -> Row:
