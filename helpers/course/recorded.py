@@ -17,13 +17,15 @@ _TOLD: set[str] = set()  # what is missing is said once
 CLOSE = 0.02  # by how much, of the larger one, two numbers may differ: processors round differently
 
 
-def recorded(name: str, make: Callable[[], Any], *needs: str) -> Any:
+def recorded(name: str, make: Callable[[], Any], *needs: str, live: bool = True) -> Any:
     """What ``make`` gives, if all that it needs was fetched; else what it gave when recorded.
 
     Args:
         name: of the record, ``data/recorded/name.json``.
         make: without arguments; what it gives must be what JSON can hold (lists, not tuples).
         needs: names of ``helpers.pretrained.store.THINGS``.
+        live: False for what takes minutes: the record is shown here, too, unless COURSE_RECORDED
+            says what to do with it.
     """
     path, wish = find_root() / "data/recorded" / f"{name}.json", os.environ.get(RECORDED, "")
     away = [thing for thing in needs if find(thing) is None]
@@ -33,6 +35,8 @@ def recorded(name: str, make: Callable[[], Any], *needs: str) -> Any:
             print(f"{missing(away[0])} What follows from it was recorded on {record['machine']}.")
         _TOLD.add(away[0])
         return record["result"]
+    if not (live or wish):
+        return json.loads(path.read_text(encoding="utf-8"))["result"]
     result = make()
     if wish == "write":
         record = {"needs": needs, "machine": processor(), "result": result}

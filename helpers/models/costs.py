@@ -1,7 +1,7 @@
-"""What the parts of a transformer cost, by formula: parameters, FLOPs, bytes of the cache.
+"""What the parts of a transformer cost, by formula: parameters and FLOPs.
 
 The shape letters stand for T queries, S keys, D d_model, H heads, K = D / H numbers in a head, F
-hidden units of the feed-forward layer, V words of the vocabulary, L layers.
+hidden units of the feed-forward layer.
 
 FLOPs are those of one forward pass over one sequence, and of matrix products only: a multiply-add
 counts as 2, and norms, activations, softmax, biases, residual sums and rotations count as 0. So
@@ -11,13 +11,6 @@ pass (Kaplan et al. 2020, section 2.1).
 """
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-import torch
-
-if TYPE_CHECKING:
-    from helpers.models.gpt import GPTConfig
 
 
 def attention_parameters(
@@ -93,38 +86,6 @@ def block_flops(attention: int, feed_forward: int) -> int:
     that grows with the square of the length.
     """
     return attention + feed_forward
-
-
-def gpt_flops(config: GPTConfig, T: int, cached: int = 0) -> int:
-    """FLOPs of ``GPT`` for T new tokens behind ``cached`` ones that a key-value cache holds.
-
-    L blocks, and 2 T D V for the logits. The cache saves all products of its tokens; what remains
-    of them are the 4 T D ``cached`` of each layer, for the scores of the new tokens with the old
-    ones and for the sums over their values.
-    """
-    D = config.d_model
-    attention = attention_flops(D, config.n_heads, T, n_kv_heads=config.n_kv_heads)
-    gated = config.activation == "swiglu"
-    count = gated_feed_forward_flops if gated else feed_forward_flops
-    block = block_flops(attention + 4 * T * cached * D, count(D, T, config.d_hidden))
-    return config.n_layers * block + 2 * T * D * config.vocab_size
-
-
-def kv_cache_bytes(
-    n_layers: int,
-    n_kv_heads: int,
-    d_head: int,
-    T: int,
-    *,
-    batch_size: int = 1,
-    dtype: torch.dtype = torch.bfloat16,
-) -> int:
-    """Bytes of the keys and values of T tokens: 2 L B T H_kv K numbers of the type ``dtype``.
-
-    A cache keeps them while a text is generated, so that no token is read twice. With grouped-query
-    attention it shrinks by H / H_kv (Ainslie et al. 2023).
-    """
-    return 2 * n_layers * batch_size * T * n_kv_heads * d_head * dtype.itemsize
 
 
 def _kv_width(d_model: int, n_heads: int, n_kv_heads: int | None) -> int:

@@ -5,8 +5,8 @@
     python -m staff.notebooks.clock 02 --write   and bring its *Time* paragraph up to date
 
 A minute is spent on 180 words of prose, on four visible lines of code, on a picture, a prediction
-or a quiz; a task takes six. What is folded is not counted, but for its outputs. Measured with
-a stop watch, people take the same time, within about a tenth.
+or a quiz; a task takes six. What is folded is not counted, but for its outputs. By a stop watch,
+people have taken about a tenth longer.
 """
 
 from __future__ import annotations

@@ -42,6 +42,7 @@ SLIDE_TYPES = {"slide", "subslide", "fragment", "skip", "notes", "-"}
 _MACHINE_PATH = re.compile(
     r"(?<![\w.~/-])/(?:home|root|tmp|work|content|Users|private|var/folders)/|\b[A-Z]:\\+Users\b"
 )
+_FENCED = re.compile(r"```.*?```", re.DOTALL)
 _INSTALL = re.compile(r"\b(?:pip3?|conda|mamba|uv pip|apt|apt-get)\W+install\b")
 
 
@@ -61,6 +62,7 @@ def check_notebook(path: Path, root: Path, address: Address) -> list[str]:
         *check_sources(notebook),
         *check_imports(notebook),
         *check_slides(notebook),
+        *check_headings(notebook),
         *check_lesson(notebook, name),
         *check_links(notebook, path, root),
         *check_size(path.stat().st_size),
@@ -212,6 +214,15 @@ def check_slides(notebook: NotebookNode) -> list[str]:
         f"cell {number} has no slide type (metadata slideshow.slide_type)"
         for number, cell in enumerate(notebook.cells, start=1)
         if cell.metadata.get("slideshow", {}).get("slide_type") not in SLIDE_TYPES
+    ]
+
+
+def check_headings(notebook: NotebookNode) -> list[str]:
+    """A section's heading begins its cell: JupyterLab folds, and the clock counts, by cells."""
+    return [
+        f"cell {number}: a section begins in the middle of it"
+        for number, cell in enumerate(notebook.cells, start=1)
+        if cell.cell_type == "markdown" and "\n## " in _FENCED.sub("", cell.source)
     ]
 
 

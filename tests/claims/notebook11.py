@@ -67,9 +67,7 @@ assert counted == (
 assert shares == {1024: 0.18, 4608: 0.5, 128_000: 0.97} and 4608 == 6 * 768
 
 # %% c144
-from helpers.models import costs
-
-assert kept / 2**30 == 10 / 64 and kept == costs.kv_cache_bytes(80, 1, 128, T=4096)
+assert kept / 2**30 == 10 / 64 and kept == 2 * 80 * 128 * 4096 * 2
 
 # %% c704 trained
 assert end(losses) < FLOOR + 0.3

@@ -51,7 +51,6 @@ assert eight["activations"] > 2 * sum(list(eight.values())[:3])
 assert round(bill(4.33e19, 989e12, 0.5, 3.0, 700)[0]) == 24
 
 # %% c083
-assert many < 40 * one_vector  # weak: other programs may run
 assert (codes * scales - theirs).abs().max() < 1e-6
 assert abs(rise["8 bits, rows"]) < 0.002 and abs(rise["bfloat16"]) < 0.002
 fewer = [rise[f"{bits} bits, groups of 32"] for bits in (4, 3, 2)]

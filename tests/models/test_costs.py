@@ -1,4 +1,4 @@
-"""Cost formulas against what is there: counted parameters, counted FLOPs, bytes of tensors."""
+"""Cost formulas against what is there: counted parameters, counted FLOPs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from helpers.models.costs import (
     feed_forward_parameters,
     gated_feed_forward_flops,
     gated_feed_forward_parameters,
-    kv_cache_bytes,
     norm_parameters,
 )
 from helpers.models.positions import ALiBi, LearnedPositions, RotaryPositions
@@ -191,26 +190,3 @@ def test_the_rules_of_thumb(d_model):
         flops = block_flops(attention_flops(d_model, 4, T), feed_forward_flops(d_model, T))
         assert flops == 24 * T * d_model**2 + 4 * T**2 * d_model
     assert flops == 2 * 24 * T * d_model**2
-
-
-# --- The cache
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
-@pytest.mark.parametrize(("d_model", "n_heads", "n_kv_heads"), HEADS)
-def test_the_bytes_of_a_cache_are_those_of_its_tensors(d_model, n_heads, n_kv_heads, dtype):
-    B, T = 3, 9
-    layers = [MultiHeadAttention(d_model, n_heads, n_kv_heads=n_kv_heads) for _ in range(2)]
-    x = torch.zeros(B, T, d_model, dtype=dtype)
-    kept = [part.to(dtype)(x) for layer in layers for part in (layer.key, layer.value)]
-    found = sum(tensor.numel() * tensor.element_size() for tensor in kept)
-    d_head = d_model // n_heads
-    bytes_ = kv_cache_bytes(2, n_kv_heads or n_heads, d_head, T, batch_size=B, dtype=dtype)
-    assert bytes_ == found
-
-
-def test_grouped_query_attention_divides_the_cache():
-    """Two bytes a number if nothing is said; 32 heads in 8 groups keep a quarter."""
-    whole, grouped = (kv_cache_bytes(32, n, 128, 1024) for n in (32, 8))
-    assert whole == 2 * 32 * 1024 * 4096 * 2
-    assert grouped * 4 == whole

@@ -12,12 +12,9 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.nn import functional as F
-from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.testing import assert_close
-from torch.utils.flop_counter import FlopCounterMode
 from transformers import LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
-from helpers.models.costs import gpt_flops
 from helpers.models.gpt import GPT, GPTConfig
 from helpers.models.positions import LearnedPositions
 from helpers.models.transformer import Transformer
@@ -298,16 +295,6 @@ def test_the_smallest_gpt2_has_the_known_number_of_parameters():
     config = GPTConfig.gpt2(50257, max_length=1024, n_layers=12, n_heads=12, d_model=768)
     with torch.device("meta"):
         assert parameters(GPT(config)) == 124_439_808
-
-
-@pytest.mark.parametrize(("T", "cached"), [(8, 0), (1, 0), (3, 5), (1, 20)])
-@EVERY
-def test_the_flops_of_a_read(form, T, cached):
-    model, tokens = make(form), text(1, cached + T)
-    state = model.read(tokens[:, :cached])[1] if cached else model.start(1)
-    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
-        model.read(tokens[:, cached:], state)
-    assert gpt_flops(model.config, T, cached) == counter.get_total_flops()
 
 
 # --- Settings, saving

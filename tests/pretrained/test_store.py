@@ -136,6 +136,10 @@ def test_a_result_is_recorded_and_shown_where_the_thing_is_not(
     for other in ([1.6, "a"], [1.5, "b"], [1.5]):
         with pytest.raises(AssertionError, match="numbers: recorded was"):
             recorded.recorded("numbers", lambda other=other: other, "text")
+    monkeypatch.delenv(recorded.RECORDED)
+    assert recorded.recorded("numbers", lambda: 1 / 0, "text", live=False) == [1.5, "a"]
+    with pytest.raises(ZeroDivisionError):
+        recorded.recorded("numbers", lambda: 1 / 0, "text")
     (store.folder_of("text") / "whole.txt").unlink()
     assert recorded.recorded("numbers", lambda: 1 / 0, "text") == [1.5, "a"]
     assert capsys.readouterr().out.startswith("Not here: a text in two parts.")

@@ -308,6 +308,12 @@ def test_imports():
     assert rules.check_imports(notebook(code("from helpers.data import corpora"))) == []
 
 
+def test_a_section_begins_a_cell():
+    good = markdown("## 1 One"), markdown("Text\n\n```\n## a comment\n```\n\n### Part"), bare
+    assert not rules.check_headings(notebook(*good))
+    assert len(rules.check_headings(notebook(*good, markdown("Text\n\n## 2 Two")))) == 1
+
+
 def test_slides():
     bare = v4.new_markdown_cell("text")
     wrong = v4.new_code_cell("1", metadata={"slideshow": {"slide_type": "big"}})
