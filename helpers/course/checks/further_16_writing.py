@@ -104,8 +104,8 @@ def passes(draw):
     before = torch.cat([read[:, :1], guesses[:, :-1]], dim=1) => before = guesses.roll(-1, 1)
         The shift goes the other way: the guess for position t was made at t - 1.
     own & (read > last_mark) => own
-        Marks are never replaced: <s> begins each row, and padding stays padding.
     own & (read > last_mark) => own & (before > last_mark)
+        Marks are never replaced, and it is `read` that says where they stand: padding stays padding.
     own & (read > last_mark) => own & (read >= last_mark)
         The marks are the ids up to last_mark, this one included, in what is *read*.
     own & (read > last_mark) => ~own & (read > last_mark)
