@@ -105,7 +105,7 @@ def passes(draw):
         The shift goes the other way: the guess for position t was made at t - 1.
     own & (read > last_mark) => own
     own & (read > last_mark) => own & (before > last_mark)
-        Marks are never replaced, and it is `read` that says where they stand: padding stays padding.
+        Marks are never replaced, and `read` says where they stand: padding stays padding.
     own & (read > last_mark) => own & (read >= last_mark)
         The marks are the ids up to last_mark, this one included, in what is *read*.
     own & (read > last_mark) => ~own & (read > last_mark)
