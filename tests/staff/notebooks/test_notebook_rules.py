@@ -309,7 +309,7 @@ def test_imports():
 
 
 def test_a_section_begins_a_cell():
-    good = markdown("## 1 One"), markdown("Text\n\n```\n## a comment\n```\n\n### Part"), bare
+    good = markdown("## 1 One"), markdown("Text\n\n```\n## a comment\n```\n\n### Part")
     assert not rules.check_headings(notebook(*good))
     assert len(rules.check_headings(notebook(*good, markdown("Text\n\n## 2 Two")))) == 1
 
