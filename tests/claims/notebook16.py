@@ -27,8 +27,40 @@ mine = teacher_forcing(sentences, english.bos, english.eos, english.pad)
 assert torch.equal(mine[0], read_b) and torch.equal(mine[1], predict_b)
 assert 0.8 < hits.mean() < 0.97 and far_hits.mean() < 0.12
 
+
+@torch.no_grad()
+def right_by_position(pairs):
+    """% of the words predicted right at each position, true words before."""
+    rows = [english.encode(pair.english).tolist() for pair in pairs]
+    read, predict = teacher_forcing(rows, english.bos, english.eos, english.pad)
+    sources = french.encode_batch([pair.french for pair in pairs])
+    hit = (translator(sources, read).argmax(dim=-1) == predict).sum(dim=0)
+    return 100 * hit / (predict >= 0).sum(dim=0)
+
+
+known, new = slice(9, LONGEST), slice(LONGEST + 1, BEYOND)
+usual, of_longer = right_by_position(held_out), right_by_position(longer)
+assert usual[known].mean() - 5 > of_longer[known].mean() > of_longer[new].mean() + 10
+
 # %% c050
-STUDY_CLAIMS
+found = {
+    (model, steps): sorted(runs(model, steps), key=lambda row: row["seed"])
+    for model in ("GRU", "transformer")
+    for steps in (500, 1500)
+}
+assert all([row["seed"] for row in rows] == [0, 1, 2] for rows in found.values())
+within = {name: [row["exact"] for row in rows] for name, rows in found.items()}
+beyond = {name: [row["exact, longer"] for row in rows] for name, rows in found.items()}
+assert np.mean(within["GRU", 500]) > np.mean(within["transformer", 500]) + 0.01
+assert min(within["GRU", 1500] + within["transformer", 1500]) > 0.985
+assert better("exact") == "about equal" and better("exact, longer") == "GRU"
+assert min(beyond["GRU", 1500]) > max(beyond["GRU", 500]) + 0.05
+assert max(beyond["transformer", 500] + beyond["transformer", 1500]) < 0.05
+assert 0.4 < np.mean(beyond["GRU", 1500]) < 0.6
+sizes = [found[model, 500][0]["parameters"] for model in ("transformer", "GRU")]
+assert sizes == [251_456, 65_592]
+rates_of = {name: {row["rate"] for row in rows} for name, rows in found.items()}
+assert all(len(rates) == 1 for rates in rates_of.values())
 
 # %% c054a trained
 assert alone.mean() > 0.95 and mixed_batch.mean() < 0.45
