@@ -63,7 +63,7 @@ rates_of = {name: {row["rate"] for row in rows} for name, rows in found.items()}
 assert all(len(rates) == 1 for rates in rates_of.values())
 
 # %% c054a trained
-assert alone.mean() > 0.95 and mixed_batch.mean() < 0.45
+assert alone.mean() > 0.8 and mixed_batch.mean() < 0.45
 
 # %% c061
 path = find_root() / "benchmarks/results/attention_study.json"
