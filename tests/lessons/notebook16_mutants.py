@@ -13,14 +13,6 @@ MUTANTS = [
         "return x",
         "then the feed-forward layer",
     ),
-    Mutant(
-        "write",
-        "reads the source each time",
-        "        y = int(",
-        "        memory, mask = encode(source)\n        y = int(",
-        "read once",
-    ),
-    Mutant("exchange", "one flat list", "table.append(row)", "table += row", ": length"),
 ]
 
 REWRITES = [
@@ -64,20 +56,6 @@ REWRITES = [
 """,
     ),
     Rewrite(
-        "write",
-        "with a tensor of words",
-        """def write(encode, decode, source, bos, eos, longest):
-    memory, mask = encode(source)
-    words = torch.tensor([[bos]])
-    for _ in range(longest):
-        y = decode(words, memory, mask)[:, -1:].argmax(dim=-1)
-        if y.item() == eos:
-            break
-        words = torch.cat([words, y], dim=1)
-    return words[0, 1:].tolist()
-""",
-    ),
-    Rewrite(
         "corrupt",
         "token by token",
         """def corrupt(tokens, spans, marks):
@@ -94,46 +72,6 @@ REWRITES = [
         target.append(token)
     target.append(marks[len(spans)])
     return source, target
-""",
-    ),
-    Rewrite(
-        "restore",
-        "by positions of the marks",
-        """def restore(source, target, marks):
-    text = []
-    for token in source:
-        if token not in marks:
-            text.append(token)
-            continue
-        at = target.index(token) + 1
-        while target[at] not in marks:
-            text.append(target[at])
-            at += 1
-    return text
-""",
-    ),
-    Rewrite(
-        "exchange",
-        "one sentence after the other",
-        """def exchange(write, french, english):
-    counts = [[0, 0], [0, 0]]
-    for f, e in zip(french, english):
-        for i, prefix in enumerate(("to-English:", "to-French:")):
-            for j, words in enumerate((f, e)):
-                (text,) = write([(prefix,) + tuple(words)])
-                counts[i][j] += text == (e, f)[i]
-    return [[count / len(french) for count in row] for row in counts]
-""",
-    ),
-    Rewrite(
-        "rouge_1",
-        "by precision and recall",
-        """def rouge_1(found, wanted):
-    common = sum(min(found.count(word), wanted.count(word)) for word in set(found))
-    if common == 0:
-        return 0.0
-    precision, recall = common / len(found), common / len(wanted)
-    return 2 * precision * recall / (precision + recall)
 """,
     ),
 ]
