@@ -1,9 +1,8 @@
-"""What notebook 17 says over several seeds: the course's GPT learns to follow, in four ways.
+"""What 17's further notebooks say of forgetting and ranks: the GPT learns tasks in four ways.
 
     python -m benchmarks.finetuning_study [PART ...]
 
-Parts: base, methods, "other rates", "equal cost", exchanges, replay, ranks, "whole stories" and
-longer. On one thread.
+Parts: base, methods, "other rates", "equal cost", exchanges, replay and ranks. On one thread.
 
 The model is the GPT that ships, which has read the stories of the Reader's train part and the
 tales, but none of the Reader's annotations. It is trained on three tasks in turn, one a step: a
@@ -21,8 +20,7 @@ frozen weights as many steps as cost the arithmetic of the full one. "Exchanges"
 of the first comparison again, and asks what the paragraph and the question are worth each. "Replay"
 puts a batch of the old training text after every three steps. "Ranks" trains LoRA with other ranks,
 once with the factor alpha / r and once with one that falls with the root of r only; both are the
-usual factor at the rank above. "Whole stories" fine-tunes all weights for three words and a story,
-and for a story and a statement. "Longer" trains the first task alone, eight times as long, once.
+usual factor at the rank above.
 """
 
 from __future__ import annotations
@@ -30,7 +28,6 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -39,7 +36,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from benchmarks.encoder_decoder_study import usual_answers
 from benchmarks.study import Numbered, Row, Study, command, machine, tuned
 from helpers.data.batching import TextWindows, seeded
 from helpers.data.bpe import END_OF_TEXT, BPETokenizer
@@ -50,20 +46,13 @@ from helpers.data.reader_instructions import (
     ANSWERS,
     Instruction,
     encoded,
-    occurs,
     prompt_ids,
     to_answer,
     to_judge,
-    to_tell,
     to_write,
-    words_used,
 )
 from helpers.device import mixed_precision
-from helpers.inference.answers import exact_match
-from helpers.inference.cached_predictor import CachedPredictor
 from helpers.inference.plausibility import bits_per_byte, text_log_probs
-from helpers.inference.rules import Rules
-from helpers.inference.sampling import sample
 from helpers.learning.checkpoints import load_model
 from helpers.learning.training import Training
 from helpers.models.adapters import add_adapters, add_lora, merge_lora, train_only, trained
@@ -84,9 +73,7 @@ RATES = {
     "LoRA": (1e-3, 3e-3, 1e-2),
 }
 SEEDS, TUNING_SEED = 3, 100
-ASKED, OLD_STORIES, OLD_TALES = 240, 80, 16  # of the test part
-WHOLE_STEPS, WHOLE_BATCH, WHOLE_RATE = 240, 8, 1e-3
-LONGER = 8
+ASKED, OLD_STORIES = 240, 80  # of the test part
 REPLAY = (8, 320)  # windows of a batch and their tokens
 RANKS = (2, 8, 32)
 
@@ -122,8 +109,8 @@ def tasks(part: str) -> dict[str, list[Instruction]]:
     some = stories(part)
     return {
         "word": to_write(some),
-        "question": to_answer(some, near=True),
-        "statement": to_judge(some, without_story=True),
+        "question": to_answer(some),
+        "statement": to_judge(some),
     }
 
 
@@ -207,38 +194,18 @@ def labels_right(model: nn.Module, rows: Sequence[Instruction]) -> Tensor:
     return (guesses == wanted).double()
 
 
-def written(
-    model: GPT, rows: Sequence[Instruction], longest: int, temperature: float, at_once: int = 60
-) -> list[str]:
-    """What the model writes behind each prompt."""
-    end, found = tokenizer().special_ids[END_OF_TEXT], [""] * len(rows)
-    prompts = [prompt_ids(tokenizer(), row.prompt)[1:] for row in rows]
-    predictor, draw = CachedPredictor(model, end, window=800), torch.Generator().manual_seed(0)
-    for now in by_length(prompts, at_once):
-        texts = sample(
-            predictor, longest, draw, [prompts[i] for i in now], Rules(temperature), stop=end
-        )
-        for i, text in zip(now, texts, strict=True):
-            found[i] = tokenizer().decode(text[len(prompts[i]) :])
-    return found
-
-
 @cache
-def old_texts() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {"stories": [], "tales": []}
-    for document in lantern_stories().test_documents:
-        kind = "stories" if document.book.startswith("lantern_reader") else "tales"
-        found[kind].append(document.text)
-    return {"stories": found["stories"][:OLD_STORIES], "tales": found["tales"][:OLD_TALES]}
+def old_stories() -> list[str]:
+    documents = lantern_stories().test_documents
+    texts = [d.text for d in documents if d.book.startswith("lantern_reader")]
+    return texts[:OLD_STORIES]
 
 
 def remembered(model: nn.Module) -> dict[str, float]:
-    """Bits per byte of the old texts."""
-    mark, found = torch.tensor([tokenizer().special_ids[END_OF_TEXT]]), {}
-    for kind, texts in old_texts().items():
-        tokens = [torch.cat([mark, tokenizer().encode(text), mark]) for text in texts]
-        found[kind] = round(bits_per_byte(text_log_probs(model, tokens, 12), texts), 4)
-    return found
+    """Bits per byte of the old stories."""
+    mark, texts = torch.tensor([tokenizer().special_ids[END_OF_TEXT]]), old_stories()
+    tokens = [torch.cat([mark, tokenizer().encode(text), mark]) for text in texts]
+    return {"stories": round(bits_per_byte(text_log_probs(model, tokens, 12), texts), 4)}
 
 
 def measured(model: GPT) -> Row:
@@ -246,14 +213,6 @@ def measured(model: GPT) -> Row:
     model = merge_lora(model).eval()
     rows, found = tasks("test"), {}
     words, questions = rows["word"][:ASKED], rows["question"][:ASKED]
-    texts = written(model, words, 48, 0.8)
-    given = [row.prompt.removeprefix("Word: ").strip() for row in words]
-    others = given[7:] + given[:7]
-    found["word used"] = share(occurs(w, t) for w, t in zip(given, texts, strict=True))
-    found["other word"] = share(occurs(w, t) for w, t in zip(others, texts, strict=True))
-    answers = written(model, questions, 14, 0)
-    pairs = zip(answers, questions, strict=True)
-    found["exact"] = share(exact_match(a.strip(), [row.answer.strip()]) for a, row in pairs)
     found["statement"] = share(labels_right(model, rows["statement"]))
     for kind, some in {"word": words, "question": questions}.items():
         own, wrong = surprises(model, some), surprises(model, exchanged(some, 7))
@@ -308,7 +267,6 @@ def about() -> Row:
         "batch": BATCH,
         "cost": {method: round(cost(method), 4) for method in METHODS},
         "replay": REPLAY,
-        "whole stories": [WHOLE_STEPS, WHOLE_BATCH, WHOLE_RATE],
     }
     precision = mixed_precision(torch.device("cpu"))
     return {"machine": machine(), "precision": precision, "settings": settings}
@@ -334,29 +292,19 @@ def best_rate(method: str) -> float:
 
 def of_base() -> None:
     kept("base", "none", lambda: measured(base()))
-    kept("baselines", "none", baselines)
     number = BATCH["statement"] * STEPS // 3  # as many as a model reads
     for seed in range(SEEDS):
         asked = {"part": "naive Bayes", "statements": number, "seed": seed}
         STUDY.row(asked, partial(naive_bayes, number, seed))
 
 
-def naive_bayes(number: int | None = None, seed: int = 0) -> Row:
-    """The share of statements judged right after a number of training statements drawn, or all."""
+def naive_bayes(number: int, seed: int) -> Row:
+    """The share of statements judged right after a number of training statements drawn."""
     texts = [statement for story in stories("train") for statement in story.statements]
     some = torch.randperm(len(texts), generator=seeded(seed))[:number].tolist()
     naive = NaiveBayes([texts[i] for i in some], [i % 3 for i in some])
     guesses = naive.classify([s for story in stories("test") for s in story.statements])
     return {"statement": share(guess == i % 3 for i, guess in enumerate(guesses))}
-
-
-def baselines() -> Row:
-    """What can be had without a network: naive Bayes on statements, usual answers to questions."""
-    rows = to_answer(stories("test"), near=True)[:ASKED]
-    guesses = usual_answers([row.prompt.partition("Question: ")[2] for row in rows])
-    pairs = zip(guesses, rows, strict=True)
-    hits = [exact_match(guess, [row.answer.strip()]) for guess, row in pairs]
-    return naive_bayes() | {"exact": share(hits)}
 
 
 def methods(part: str = "methods", factors: Sequence[float] = (1,)) -> None:
@@ -434,65 +382,14 @@ def exchanges_measured(model: GPT) -> Row:
     return found
 
 
-def whole(kind: str, seed: int | None) -> Row:
-    """All weights, whole stories: is what is given used? And before training, without a seed."""
-    if seed is None:
-        return whole_measured(base().eval(), kind)
-    model = adapted("full", seed)
-    rows = {"words": to_tell, "statement": to_judge}[kind](stories("train"))
-    seconds = fit(model, batches_of(rows, WHOLE_BATCH, seed), WHOLE_STEPS, WHOLE_RATE)
-    return {"seconds": seconds} | whole_measured(model.eval(), kind)
-
-
-def whole_measured(model: GPT, kind: str) -> Row:
-    some = stories("test")[:80]
-    turned = some[7:] + some[:7]
-    if kind == "words":
-        own, wrong = to_tell(some), exchanged(to_tell(some), 7)
-        texts = written(model, own[:48], 300, 0.8, 48)
-        given = [story.words for story in some[:48]]
-        others = given[7:] + given[:7]
-        found = {
-            "words used": share(words_used(w, t) for w, t in zip(given, texts, strict=True)),
-            "other words": share(words_used(w, t) for w, t in zip(others, texts, strict=True)),
-        }
-    else:
-        own = to_judge(some)
-        told = [replace(a, text=b.text) for a, b in zip(some, turned, strict=True)]
-        wrong = to_judge(told)
-        found = {"statement": share(labels_right(model, own))}
-        found["statement, other story"] = share(labels_right(model, wrong))
-    gain = surprises(model, wrong) - surprises(model, own)
-    found["gained"] = round(float(gain.mean()), 3)
-    found["gained, error"] = round(float(gain.std() / len(gain) ** 0.5), 3)
-    return found
-
-
-def whole_stories() -> None:
-    for kind in ("words", "statement"):
-        make = partial(whole, kind, None)
-        kept("whole stories", "none", make, kind=kind)
-    for seed, kind in itertools.product(range(SEEDS), ("words", "statement")):
-        kept("whole stories", "full", partial(whole, kind, seed), kind=kind, seed=seed)
-
-
-def longer() -> None:
-    """The first task alone, eight times its steps, all weights, once."""
-    keys = {"rate": best_rate("full"), "seed": 0, "steps": LONGER * STEPS // 3}
-    rows = batches_of(tasks("train")["word"], BATCH["word"], 0)
-    kept("longer", "full", partial(run, "full", **keys, batches=rows), **keys)
-
-
 PARTS: dict[str, Callable[[], None]] = {
     "base": of_base,
     "methods": methods,
     "other rates": other_rates,
-    "whole stories": whole_stories,
     "equal cost": equal_cost,
     "exchanges": exchanges,
     "replay": replay,
     "ranks": ranks,
-    "longer": longer,
 }
 
 if __name__ == "__main__":

@@ -43,7 +43,8 @@ def compare(predicted: Any, measured: float, what: str, *, unit: str = "", digit
         predicted: a number, or words such as "50 %" or "1/3"; ``...`` where there is no prediction.
         measured: what came out.
         what: the quantity, such as "share of unseen trigrams".
-        unit: stands behind the numbers; for "%", a share such as 0.7 is told to be typed as 70.
+        unit: stands behind the numbers; for "%", a share is told to be typed as 70, not as 0.7, and
+            so is 3.4 where 340 % came out.
         digits: behind the point.
     """
     shown = _with_unit(f"{measured:.{digits}f}", unit)
@@ -55,7 +56,8 @@ def compare(predicted: Any, measured: float, what: str, *, unit: str = "", digit
     if number is None:
         _say(f"Your prediction {_shown(predicted)} is no number: type one such as 12.5. {found}")
         return
-    if unit == "%" and 0 < number < 1 <= measured and "%" not in str(predicted):
+    share = 0 < number < 1 or abs(100 * number - measured) <= 0.1 * measured
+    if unit == "%" and measured >= 1 and share and "%" not in str(predicted):
         typed = f"{100 * number:.3g}, not {number:.3g}"
         _say(f"You predicted **{number:.3g} %**. {found} Shares are typed in per cent: {typed}.")
         return

@@ -2,11 +2,10 @@
 
 Each task is one stream of text, a prompt and what should follow it:
 
-- *words*: three words, then a story in which they occur;
-- *word*: one of the words, then a sentence in which it occurs;
+- *word*: one of a story's given words, then a sentence in which it occurs;
 - *name*: one of the people, then a sentence that names this person and nobody else;
-- *question*: a story, or the paragraph that answers, and a question, then the answer;
-- *statement*: a story and a statement, then yes, no or maybe.
+- *question*: the paragraph that answers and a question, then the answer;
+- *statement*: a statement about a story that is not shown, then yes, no or maybe.
 
 Radford et al. (2018), "Improving language understanding by generative pre-training", figure 1, puts
 tasks into streams in this way. The loss counts the answer alone.
@@ -15,7 +14,7 @@ tasks into streams in this way. The loss counts the answer alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import torch
@@ -46,14 +45,6 @@ class Instruction(NamedTuple):
     answer: str
 
 
-def to_tell(stories: Iterable[Story]) -> list[Instruction]:
-    """One of each story: its three words; the answer is the story with its title."""
-    return [
-        Instruction("words", f"Words: {', '.join(story.words)}\n\n", story.document)
-        for story in stories
-    ]
-
-
 def to_write(stories: Iterable[Story]) -> list[Instruction]:
     """Up to three of each story: a given word; the answer is the first sentence that holds it."""
     return [
@@ -75,20 +66,17 @@ def to_mention(stories: Iterable[Story], each: int = 2) -> list[Instruction]:
     return found
 
 
-def to_answer(stories: Iterable[Story], near: bool = False) -> list[Instruction]:
-    """Two of each story: the story and a question; the answer is a piece of the story.
-
-    Args:
-        stories: some.
-        near: instead of the story only one of its paragraphs; see ``near_answer``.
-    """
-    found = []
-    for story in stories:
-        for question, answer in story.questions:
-            text = near_answer(story, question, answer) if near else story.text
-            prompt = f"{text}\n\nQuestion: {question}\nAnswer:"
-            found.append(Instruction("question", prompt, f" {answer}"))
-    return found
+def to_answer(stories: Iterable[Story]) -> list[Instruction]:
+    """Two of each story: a paragraph (see ``near_answer``) and a question; a piece of it."""
+    return [
+        Instruction(
+            "question",
+            f"{near_answer(story, question, answer)}\n\nQuestion: {question}\nAnswer:",
+            f" {answer}",
+        )
+        for story in stories
+        for question, answer in story.questions
+    ]
 
 
 def near_answer(story: Story, question: str, answer: str) -> str:
@@ -103,19 +91,10 @@ def sentences(text: str) -> list[str]:
     return re.findall(r"\S[^\n]*?(?:[.!?:][\"']*(?=\s|$)|(?=\n|$))", text)
 
 
-def to_judge(stories: Iterable[Story], without_story: bool = False) -> list[Instruction]:
-    """Three of each story: the story and a statement; the answer is yes, no or maybe.
-
-    Args:
-        stories: some.
-        without_story: leave it out, for the baseline that sees the statement alone.
-    """
+def to_judge(stories: Iterable[Story]) -> list[Instruction]:
+    """Three of each story: a statement; the answer is yes, no or maybe."""
     return [
-        Instruction(
-            "statement",
-            f"{'' if without_story else story.text}\n\nStatement: {statement}\nAnswer:",
-            f" {answer}",
-        )
+        Instruction("statement", f"\n\nStatement: {statement}\nAnswer:", f" {answer}")
         for story in stories
         for answer, statement in zip(ANSWERS, story.statements, strict=True)
     ]
@@ -130,11 +109,6 @@ def occurs(word: str, text: str) -> bool:
 
 def _words(text: str) -> list[str]:
     return re.findall(r"[a-z']+", text.lower())
-
-
-def words_used(words: Sequence[str], text: str) -> float:
-    """The share of some given words that occur in a text."""
-    return sum(occurs(word, text) for word in words) / len(words)
 
 
 def prompt_ids(tokenizer: BPETokenizer, prompt: str) -> Tensor:

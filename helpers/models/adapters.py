@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from helpers.models.gpt import GPT, GPTState
+from helpers.models.gpt import GPT
 
 WHERE = ("query", "value")  # the maps that the paper of LoRA adapts
 
@@ -29,7 +29,6 @@ class LoRALinear(nn.Module):
         base: the trained map, from k to d; it is frozen here.
         rank: r.
         alpha: the update is multiplied by alpha / r; r if None, which makes the factor 1.
-        generator: draws A; the default one if None.
 
     Attributes:
         A, B: the two matrices that are trained.
@@ -41,7 +40,6 @@ class LoRALinear(nn.Module):
         base: nn.Linear,
         rank: int,
         alpha: float | None = None,
-        generator: torch.Generator | None = None,
     ) -> None:
         super().__init__()
         d, k = base.weight.shape
@@ -49,7 +47,7 @@ class LoRALinear(nn.Module):
         self.in_features, self.out_features = k, d
         self.scale = 1.0 if alpha is None else alpha / rank
         like = {"dtype": base.weight.dtype, "device": base.weight.device}
-        drawn = torch.randn(rank, k, generator=generator) * k**-0.5
+        drawn = torch.randn(rank, k) * k**-0.5
         self.A = nn.Parameter(drawn.to(**like))
         self.B = nn.Parameter(torch.zeros(d, rank, **like))
         self.merged = False
@@ -86,16 +84,14 @@ class Adapter(nn.Module):
     Args:
         d_model: D.
         width: m, of the layer in between.
-        zero: begin as the identity; otherwise W_2 is drawn as other maps are, which does harm.
     """
 
-    def __init__(self, d_model: int, width: int, zero: bool = True) -> None:
+    def __init__(self, d_model: int, width: int) -> None:
         super().__init__()
         self.down, self.up = nn.Linear(d_model, width), nn.Linear(width, d_model)
         nn.init.zeros_(self.down.bias)
         nn.init.zeros_(self.up.bias)
-        if zero:
-            nn.init.zeros_(self.up.weight)
+        nn.init.zeros_(self.up.weight)
 
     def forward(self, x: Tensor) -> Tensor:
         """(..., D) -> (..., D)."""
@@ -122,8 +118,7 @@ class SoftPrompt(nn.Module):
     """A frozen GPT that reads P trained vectors before every text.
 
     Lester et al. (2021), "The power of scale for parameter-efficient prompt tuning". The vectors
-    stand where embeddings of tokens would. It can be read and written with as a ``GPT``, as long as
-    prompt and text fit into ``config.max_length`` together.
+    stand where embeddings of tokens would.
 
     Args:
         model: frozen here; without learned positions.
@@ -147,26 +142,11 @@ class SoftPrompt(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits (B, T, V) for tokens (B, T), which stand behind the prompt."""
-        x = torch.cat([self._prompts(len(tokens)), self.model.embedding(tokens)], 1)
+        prompts = self.prompt.expand(len(tokens), -1, -1)
+        x = torch.cat([prompts, self.model.embedding(tokens)], 1)
         for block in self.model.blocks:
             x = block(x, causal=True)
         return self.model._logits(x[:, len(self.prompt) :])
-
-    @torch.no_grad()
-    def start(self, batch_size: int) -> GPTState:
-        """The state after the prompt, for ``batch_size`` texts."""
-        state, x = self.model.start(batch_size), self._prompts(batch_size)
-        cache, layers = state.cache.extend(len(self.prompt))
-        for block, layer in zip(self.model.blocks, layers, strict=True):
-            x = block(x, causal=True, cache=layer)
-        return GPTState(state.tokens, cache)
-
-    def read(self, tokens: Tensor, state: GPTState | None = None) -> tuple[Tensor, GPTState]:
-        """Read on from a state, as ``GPT.read`` does; None is ``start``."""
-        return self.model.read(tokens, self.start(len(tokens)) if state is None else state)
-
-    def _prompts(self, batch_size: int) -> Tensor:
-        return self.prompt.expand(batch_size, -1, -1)
 
 
 def add_lora(
@@ -174,13 +154,12 @@ def add_lora(
     rank: int,
     alpha: float | None = None,
     where: Iterable[str] = WHERE,
-    generator: torch.Generator | None = None,
 ) -> list[LoRALinear]:
     """Freeze a model and give LoRA to linear maps of its blocks, in place.
 
     Args:
         model: changed.
-        rank, alpha, generator: as for ``LoRALinear``.
+        rank, alpha: as for ``LoRALinear``.
         where: the maps' names in a block: query, key, value, output, up, down.
 
     Returns:
@@ -204,7 +183,7 @@ def add_lora(
             "key, value, output, up and down, in a model that is not quantized."
         )
     model.requires_grad_(False)
-    found = [LoRALinear(layer, rank, alpha, generator) for _, _, layer in places]
+    found = [LoRALinear(layer, rank, alpha) for _, _, layer in places]
     for (parent, name, _), new in zip(places, found, strict=True):
         setattr(parent, name, new)
     return found
@@ -225,7 +204,7 @@ def merge_lora(model: nn.Module) -> nn.Module:
     return model
 
 
-def add_adapters(model: GPT, width: int, zero: bool = True) -> list[Adapter]:
+def add_adapters(model: GPT, width: int) -> list[Adapter]:
     """Freeze a model and put an adapter behind the attention and the feed-forward of each block.
 
     Raises:
@@ -237,7 +216,7 @@ def add_adapters(model: GPT, width: int, zero: bool = True) -> list[Adapter]:
     for block in model.blocks:
         for name in ("attention", "feed_forward"):
             layer = getattr(block, name)
-            new = Adapter(D, width, zero).to(next(layer.parameters()))
+            new = Adapter(D, width).to(next(layer.parameters()))
             setattr(block, name, Adapted(layer, new))
             found.append(new)
     return found

@@ -2,7 +2,7 @@
 
 # %% c018a
 assert crossing == 2 * WIDTH + 1  # from T = 2 d on
-assert layer_flops("elman", 4, 2) == 64 and layer_flops("attention", 4, 2) == 256
+assert layer_flops("elman", 3, 2) == 48 and layer_flops("attention", 3, 2) == 168
 assert counted(read_one_by_one, x) == layer_flops("elman", 50, WIDTH)
 assert counted(attention, x[None]) == layer_flops("attention", 50, WIDTH)
 assert all(layer_flops("attention", T, 9) > layer_flops("elman", T, 9) for T in (1, 9, 99))
@@ -35,11 +35,14 @@ for budget in budgets:
     assert 0 < means.argmin() < 5 and min(means[0], means[-1]) > means.min() + 0.05
 assert best[budgets[1]] / best[budgets[0]] > 1.5 and best[budgets[2]] / best[budgets[1]] > 1.5
 text = [budget / best[budget] for budget in budgets]
-assert text[0] < text[1] < text[2]
+assert text[0] < text[1] < text[2] and growth > 1.5 * text[2] / text[0]
+smaller = [best_size(*(points[1:] for points in valley[budgets[i]])) for i in (0, 2)]
+assert 0.7 < np.log(smaller[1] / smaller[0]) / np.log(16) < 0.85
+assert min(run["steps"] for run in runs if run["budget"] == budgets[0]) == 26
 
 # %% c054
 assert law.floor < floor - 0.8 and smaller.floor > law.floor + 0.4 and smaller.floor < floor - 0.4
-assert errors.mean() < 0.08
+assert errors.mean() < 0.08 and 0.2 < errors.max() < 0.3 and np.mean(errors > 0.15) < 0.1
 
 # %% c164
 one, eight = (memory_of(trained, torch.randint(0, 2048, (n, 257))) for n in (1, 8))
@@ -49,6 +52,15 @@ assert eight["activations"] > 2 * sum(list(eight.values())[:3])
 
 # %% c166
 assert round(bill(4.33e19, 989e12, 0.5, 3.0, 700)[0]) == 24
+
+# %% c168
+from contextlib import redirect_stdout
+from io import StringIO
+
+with redirect_stdout(StringIO()) as said:
+    plan(23, 2560, "40 billion", 8)
+for words in ("1.94 billion", "\n979 dollars", "1.7 days on 8 H100s"):
+    assert words in said.getvalue()
 
 # %% c083
 assert (codes * scales - theirs).abs().max() < 1e-6

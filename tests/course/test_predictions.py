@@ -55,6 +55,11 @@ def test_a_share_is_compared_in_points(capsys, predicted, words):
     assert said(capsys) == f"{words}\n"
 
 
+def test_a_share_above_one_is_told_to_be_typed_in_per_cent(capsys):
+    compare(3.4, 340.5, "MFU", unit="%", digits=0)
+    assert said(capsys).endswith("Shares are typed in per cent: 340, not 3.4.\n")
+
+
 def test_where_less_than_one_per_cent_came_out_a_small_number_is_per_cent(capsys):
     compare(0.2, 0.5, "unseen", unit="%")
     assert said(capsys).endswith("You were 0.3 points too low.\n")

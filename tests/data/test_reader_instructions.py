@@ -17,8 +17,6 @@ from helpers.data.reader_instructions import (
     to_answer,
     to_judge,
     to_mention,
-    to_tell,
-    words_used,
 )
 
 
@@ -35,16 +33,16 @@ def tokenizer():
 
 def test_the_instructions_of_a_story(stories):
     story = stories[0]
-    (told,) = to_tell([story])
-    assert told == ("words", f"Words: {', '.join(story.words)}\n\n", story.document)
     first, second = to_answer([story])
-    assert first.prompt == f"{story.text}\n\nQuestion: {story.questions[0][0]}\nAnswer:"
+    (question, answer), _ = story.questions
+    paragraph = first.prompt.removesuffix(f"\n\nQuestion: {question}\nAnswer:")
+    assert paragraph in story.text.split("\n")
+    assert answer in paragraph
     assert (first.answer, second.answer) == tuple(f" {answer}" for _, answer in story.questions)
-    judged, alone = to_judge([story]), to_judge([story], without_story=True)
+    judged = to_judge([story])
     assert [row.answer for row in judged] == [f" {answer}" for answer in ANSWERS]
-    for row, short, statement in zip(judged, alone, story.statements):
-        assert row.prompt == f"{story.text}\n\nStatement: {statement}\nAnswer:"
-        assert short.prompt == f"\n\nStatement: {statement}\nAnswer:"
+    for row, statement in zip(judged, story.statements, strict=True):
+        assert row.prompt == f"\n\nStatement: {statement}\nAnswer:"
 
 
 def test_a_sentence_about_somebody_names_nobody_else(stories):
@@ -75,5 +73,4 @@ def test_a_given_word_counts_in_its_forms(stories):
     assert occurs("bend", "It bent.")
     assert not occurs("cart", "He carried it.")
     assert not occurs("row", "An arrow.")
-    assert words_used(("hat", "run", "wet"), "She ran in a hat.") == pytest.approx(2 / 3)
-    assert all(words_used(story.words, story.text) == 1 for story in stories)
+    assert all(occurs(word, story.text) for story in stories for word in story.words)

@@ -63,10 +63,6 @@ inputs not moved | model(inputs.to(device)) => model(inputs) | memory of the CPU
 targets not moved | targets.to(device).flatten() => targets.flatten() | memory of the CPU
 a device of its own | inputs.to(device) => inputs.to("cpu") | handed over
 a tensor | nats.item() / total => nats.detach() / total | is its number
-cleared in every batch | divide
-     for inputs, targets in batches:
-+        model.zero_grad()
-         logits = model(inputs.to(device)).flatten(0, 1)
 
 == Repaired
 still sharpened the wrong way | logits / self => logits * self | less likely than at 2

@@ -4,6 +4,17 @@ from tests.labs.mutation import Mutant, Rewrite
 
 MUTANTS = [
     Mutant("scan", "the a's", "return b", "return a", "step doubles"),
+    Mutant(
+        "scan",
+        "a loop",
+        "step = 1",
+        "h, states = 0, []\n"
+        "    for t in range(len(a)):\n"
+        "        h = a[t] * h + b[t]\n"
+        "        states.append(h)\n"
+        "    return torch.stack(states)",
+        "wait for each other",
+    ),
 ]
 
 REWRITES = [

@@ -5,6 +5,20 @@ from tests.labs.mutation import Mutant, Rewrite
 MUTANTS = [
     Mutant("gradients_again", "not recorded", "torch.enable_grad()", "torch.no_grad()", "enable"),
     Mutant("gradients_again", "no leaves", ".requires_grad_()", "", "leaves"),
+    Mutant(
+        "gradients_again",
+        "a sum outside",
+        "o.backward(gradient[rows])",
+        "(o * gradient[rows]).sum().backward()",
+        "a product with the gradient",
+    ),
+    Mutant(
+        "gradients_again",
+        "all rows",
+        "range(0, len(Q), B):\n        rows = slice(first, first + B)",
+        "[0]:\n        rows = slice(None)",
+        "whole table again",
+    ),
 ]
 
 REWRITES = [

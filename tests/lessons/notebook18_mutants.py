@@ -6,7 +6,13 @@ MUTANTS = [
     Mutant("layer_flops", "cubes", "T * d**2 + 4", "T * d**3 + 4", "2 m n p"),
     Mutant("training_flops", "a wide FF", "12 * width**2", "16 * width**2", "12 width^2"),
     Mutant("best_size", "two logarithms", "np.log(sizes)", "np.log10(sizes)", "parabola"),
-    Mutant("quantize_rows", "columns", "dim=1", "dim=0", "largest absolute value"),
+    Mutant(
+        "quantize_rows",
+        "the range",
+        "W.abs().amax(dim=1, keepdim=True)",
+        "(W.amax(1, keepdim=True) - W.amin(1, keepdim=True)) / 2",
+        "largest absolute value",
+    ),
     Mutant("quantize_rows", "codes alone", "int8), scales", "int8)", "scale of a row"),
 ]
 

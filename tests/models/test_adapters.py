@@ -122,13 +122,11 @@ def test_what_is_added_begins_as_nothing_and_alone_is_trained(add):
         assert torch.equal(weight, before[name]) == (name not in new), name
 
 
-def test_an_adapter_that_is_drawn_changes_the_model_at_once():
-    model = gpt()
-    wanted = model(tokens())
-    add_adapters(model, 3, zero=False)
-    assert not torch.allclose(model(tokens()), wanted, atol=1e-3)
+def test_an_adapter_is_a_narrow_layer_with_a_residual_connection():
     torch.manual_seed(0)
-    adapter, x = Adapter(4, 2, zero=False).double(), torch.randn(5, 4).double()
+    adapter, x = Adapter(4, 2).double(), torch.randn(5, 4).double()
+    assert torch.equal(adapter(x), x)
+    nn.init.normal_(adapter.up.weight)
     inside = F.gelu(x @ adapter.down.weight.T + adapter.down.bias)
     assert_close(adapter(x), x + inside @ adapter.up.weight.T + adapter.up.bias)
 
@@ -155,9 +153,6 @@ def test_a_soft_prompt_of_embeddings_is_a_prompt():
     soft = SoftPrompt(model, front)
     assert_close(soft(x), wanted, atol=1e-12, rtol=1e-12)
     assert [name for name, _ in trained(soft)] == ["prompt"]
-    first, state = soft.read(x[:, :4])
-    rest, _ = soft.read(x[:, 4:], state)
-    assert_close(torch.cat([first, rest], 1), wanted, atol=1e-12, rtol=1e-12)
     before = model(x)
     steps(soft)
     assert_close(model(x), before, atol=0, rtol=0)

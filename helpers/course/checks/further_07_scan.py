@@ -16,11 +16,26 @@ def recurrences(draw):
         yield Case(f"length {T}", draw.normal(T), draw.normal(T), given=given)
 
 
+def combines_steps(trial):
+    """Steps that are combined have the product of their a's, 1e400 here; a loop never makes it."""
+    large, none = torch.full((8,), 1e200, dtype=torch.double), torch.zeros(8).double()
+    states = trial.call(large, none, given="eight times a = 1e200, b = 0")
+    trial.holds(
+        not torch.as_tensor(states).isfinite().all(),
+        "steps are combined",
+        "The states are right, but you made T steps that wait for each other. Combine all "
+        "neighbours at once, then pairs of pairs: the product of their a's belongs to it.",
+        got="T steps, one after the other",
+        expected="about log2 T rounds",
+    )
+
+
 @turn(
     turns,
     "In each round b becomes a times the b `step` before it plus b itself, a becomes the product "
     "of both, and step doubles.",
     cases=recurrences,
+    also=combines_steps,
     slips="""
     step *= 2 => break
         One round combines neighbours only: go on with steps of 2, 4, ... until all positions reach

@@ -23,6 +23,27 @@ def inside_a_backward_pass(answer, *given):
         return answer(*given)
 
 
+def in_blocks(trial):
+    """No more than B rows go through attend at a time."""
+    rows = []
+
+    def attend(Q, K, V):
+        rows.append(len(Q))
+        return plain_attend(Q, K, V)
+
+    Q, K, V, gradient = (trial.normal(7, size) for size in (3, 3, 2, 2))
+    given = "random Q, K and V of 7 rows, B = 2"
+    trial.run(inside_a_backward_pass, trial.answer, attend, Q, K, V, 2, gradient, given=given)
+    trial.holds(
+        max(rows, default=0) <= 2,
+        "at most B rows at a time",
+        "The gradients are right, but this makes the whole table again: only B rows of Q at a time "
+        "may go through attend.",
+        given=given,
+        got=f"attend gets {max(rows, default=0)} rows at once",
+    )
+
+
 @turn(
     turns,
     "Make Q, K and V leaves with .detach().requires_grad_(); then, for each block of rows of Q, "
@@ -30,6 +51,12 @@ def inside_a_backward_pass(answer, *given):
     "gradient. The three .grad add up by themselves.",
     cases=given_gradients,
     call=inside_a_backward_pass,
+    also=in_blocks,
+    errors={
+        "does not require grad": "Nothing was recorded. Q, K and V must be leaves, made by "
+        ".detach().requires_grad_(), and all that leads to .backward belongs under "
+        "torch.enable_grad(): attend, and a product with the gradient and its sum, too."
+    },
     slips="""
     o.backward(gradient[rows]) => o.backward(torch.ones_like(o))
         The gradient that arrives from the layers above is missing: o.backward(gradient[rows]).

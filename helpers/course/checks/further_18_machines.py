@@ -30,6 +30,10 @@ def layers(draw):
         That is the whole layer: one machine computes its own hidden units only.
     @ W2[:, mine].T => @ W2[:, :len(W1) // world].T
         The columns of W2 are those of the same hidden units: W2[:, mine].
+    size = len(W1) // world => size = x.shape[1] // world ;; \
+    x @ W1[mine].T => x[:, mine] @ W1[:, mine].T ;; W2[:, mine].T => W2.T
+        The hidden units are cut, not the inputs: every machine needs all of x, because the GELU \
+        of a sum is not the sum of GELUs.
     F.gelu(x @ W1[mine].T) @ W2[:, mine].T => F.gelu(x @ W1[mine].T @ W2[:, mine].T)
         GELU acts on the hidden units, between the two products.
     F.gelu(x @ W1[mine].T) => (x @ W1[mine].T)

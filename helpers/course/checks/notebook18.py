@@ -15,7 +15,7 @@ CODES = see(18, "Weights in eight and in four bits")
 
 
 def layers_to_count(draw):
-    for kind, T, d in (("elman", 4, 2), ("lstm", 4, 2), ("attention", 5, 2), ("attention", 100, 8)):
+    for kind, T, d in (("elman", 3, 2), ("lstm", 3, 2), ("attention", 5, 2), ("attention", 100, 8)):
         rule = f"{kind} by hand" if T < 6 else "any length and width"
         yield Case(rule, kind, T, d, given=f"{kind}, T = {T}, d = {d}")
     for kind in ("elman", "lstm", "attention"):
@@ -38,6 +38,10 @@ def layers_to_count(draw):
         The four matrices W_Q, W_K, W_V and W_O are missing: each token is multiplied by them.
     4 * T**2 * d => 2 * T**2 * d
         Both count: the scores, and the sums over the values.
+    4 * T**2 * d => 2 * T * (T + 1) * d
+        We count the whole table, also where a mask hides half of it: T queries times T keys.
+    8 * T * d**2 + 4 * T**2 * d => 8 * d**2 + 4 * T * d ;; 2 * matrices * T => 2 * matrices
+        That is for one token; the text has T of them.
     8 * T * d**2 => 6 * T * d**2
         There are four matrices: after W_Q, W_K and W_V also W_O.
     "lstm": 8 => "lstm": 2
@@ -162,6 +166,8 @@ def matrices(draw):
     slips="""
     W.abs().amax(dim=1, keepdim=True) => W.abs().max().expand(len(W), 1)
         Every row has a scale of its own: this is one scale for the whole matrix.
+    dim=1 => dim=0
+        That is a scale for each column: a row of W is gone through along dim=1.
     W.abs().amax => W.amax
         The largest *absolute* value counts: a negative weight may be the largest.
     2 ** (bits - 1) - 1 => 2 ** (bits - 1)

@@ -90,6 +90,28 @@ ATTENTION_SLIPS = Slips(
         The new keys and values come behind the old ones: torch.cat([old, new], 2).
     .tril(S - T) => .tril()
         With S tokens in all, the first of T new ones may see S - T + 1: tril(S - T).
+    q, (self.K,)), start) => q, (self.K,)))
+        The new queries stand behind the cache as the new keys do: rotate(..., start) for both.
+    rotate(F.rms_norm(q, (self.K,)), start) => \
+    rotate(F.rms_norm(q, (self.K,)).transpose(1, 2), start).transpose(1, 2) ;; \
+    rotate(F.rms_norm(k, (self.K,)), start) => \
+    rotate(F.rms_norm(k, (self.K,)).transpose(1, 2), start).transpose(1, 2)
+        rotate reads x as (..., T, K): exchange T and H before you rotate, or it takes the heads
+        for positions.
+    (self.query(x), self.key(x), self.value(x)) => \
+    (F.rms_norm(self.query(x), x.shape[-1:]), \
+    F.rms_norm(self.key(x), (self.G * self.K,)), self.value(x)) ;; \
+    F.rms_norm(q, (self.K,)) => q ;; F.rms_norm(k, (self.K,)) => k
+        The norm is over the K numbers of each head: first split into heads, then normalize.
+    k = rotate( => v = F.rms_norm(v, (self.K,)); k = rotate(
+        Queries and keys are normalized, values are not.
+    attn_mask=mask) => attn_mask=mask, scale=1.0)
+        The scores are divided by sqrt(K), K the width of a head.
+    .tril(S - T) => .tril(S - T + 1)
+        A new token sees what is in the cache and the new ones up to itself, and none that comes
+        later: tril(S - T).
+    .tril(S - T) => .tril(S - T - 1)
+        A token sees itself, too: tril(S - T).
     """,
 )
 

@@ -44,6 +44,13 @@ _SLIPS = Slips(
         The loss of all batches is asked for, not that of the last.
     loss += nats.item() / total => loss += nats.item()
         The mean is asked for, not the sum. {_MEAN}
+    logits = model( => model.zero_grad(); logits = model(
+        p.grad is cleared once, before the loop: what the batches before have left there belongs
+        to this step.
+    loss += nats.item() / total => \
+    loss += nats.item() / int((targets >= 0).sum()) / len(batches)
+        The gradient is that of the mean over all real targets; the loss handed back is the mean
+        of the batches' means.
     (nats / total).backward() => (nats / total / len(batches)).backward()
     int((targets >= 0).sum()) => int((targets >= 0).sum()) * len(batches)
         The number of real targets counts those of all batches already: there is nothing else to \
