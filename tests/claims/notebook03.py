@@ -60,11 +60,13 @@ assert longest_first.findall(b" stars") == [b" star", b"s"]
 assert replay(to_bytes(" stars"), merges) == (b" st", b"ars")
 kettles = replay(to_bytes(" kettles"), [pair for _, pair, _ in states])
 assert kettles == (b" ", b"k", b"ettle", b"s")
-two = [mine.ids[b"h"], mine.ids[b"e"]]
-assert mine.encode(mine.decode(two)) != two
+assert mine.encode("A cat") + mine.encode(" slept") == mine.encode("A cat slept")
+assert mine.encode("the ") + mine.encode("tide") != mine.encode("the tide")
+in_parts = [[mine.tokens[i] for i in mine.encode(part)] for part in ("ca", "cat")]
+assert in_parts == [[b"ca"], [b"c", b"at"]]
 
 # %% c109
-assert all(yours.encode(text) == ids for text, ids in real["ids"].items())
+assert all(yours.encode(t) == i and yours.decode(i) == t for t, i in real["ids"].items())
 assert [of["V"] for of in seen.values()] == [50257, 100256, 199998]
 times = {
     n: {x: c / of["tokens"]["English"] for x, c in of["tokens"].items()} for n, of in seen.items()
@@ -127,7 +129,6 @@ every = [across.token_bytes(i).decode(errors="replace") for i in range(256, 2048
 assert " on the" in every and sum(" " in w.strip() for w in every) > 200
 greedy = BPETokenizer.train(half, 2048, pattern=SPACES)
 assert [greedy.token_bytes(i) for i in (256, 257)] == [b"e ", b"d "]
-assert all(len(greedy.encode(x)) > len(within.encode(x)) for x in (half, corpus.validation))
 
 
 def mean_bits(tokenizer, n, text):
@@ -136,7 +137,6 @@ def mean_bits(tokenizer, n, text):
     return np.mean([s.bits_per_byte for s in found])
 
 
-assert mean_bits(greedy, 4, half) - bits["within"].mean() > 3 * gaps["across"].mean()
 for step, low, high in ((4, -0.015, 0.015), (8, -0.06, -0.02)):  # the page takes every second tale
     text = "\n\n\n".join(tale.text for tale in corpus.train_documents[::step])
     by_words = min(mean_bits(BPETokenizer.train(text, 2048), n, text) for n in (3, 4))

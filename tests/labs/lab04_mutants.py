@@ -30,6 +30,14 @@ one row after the other | whole tensor at once
 +    rows = x.reshape(-1, x.shape[-1])
 +    powers = [(row - row.max()).exp() for row in rows]
 +    return torch.stack([p / p.sum() for p in powers]).reshape(x.shape)
+two sums without keepdim | keeps its dimension
+-    e = (x - x.amax(-1, keepdim=True)).exp()
+-    return e / e.sum(-1, keepdim=True)
++    e = torch.exp(x - x.max(-1).values)
++    return e / e.sum(-1)
+max without .values | .values and .indices
+-    e = (x - x.amax(-1, keepdim=True)).exp()
++    e = (x - x.max(-1, keepdim=True)).exp()
 
 == causal_mask
 numbers | torch.arange(S) <= query => (torch.arange(S) <= query).float() \
@@ -55,6 +63,28 @@ infinity times 0, covered up | 0 times infinity
 -    hidden = scores.masked_fill(~mask & some, -math.inf)
 -    return stable_softmax(hidden) * some
 +    return stable_softmax(scores * mask + ~mask * -math.inf).nan_to_num()
+a small score, cleared by the mask | take -infinity
+-    hidden = scores.masked_fill(~mask & some, -math.inf)
+-    return stable_softmax(hidden) * some
++    return torch.softmax(scores.masked_fill(~mask, -100), -1) * mask
+divided again, by no less than a small number | comes too late
+-    hidden = scores.masked_fill(~mask & some, -math.inf)
+-    return stable_softmax(hidden) * some
++    weights = torch.softmax(scores, -1) * mask
++    return weights / weights.sum(-1, keepdim=True).clamp(min=1e-9)
+the largest of all, masked or not | comes too late
+-    hidden = scores.masked_fill(~mask & some, -math.inf)
+-    return stable_softmax(hidden) * some
++    powers = (scores - scores.amax(-1, keepdim=True)).exp() * mask
++    return powers / powers.sum(-1, keepdim=True).clamp(min=1e-9)
+scores times the mask, before and after | e to the power of 0 is 1
+-    hidden = scores.masked_fill(~mask & some, -math.inf)
+-    return stable_softmax(hidden) * some
++    return torch.softmax(scores * mask, -1) * mask
+the mask added, NaN covered up | the gradient is NaN
+-    hidden = scores.masked_fill(~mask & some, -math.inf)
+-    return stable_softmax(hidden) * some
++    return torch.softmax(scores + mask.to(scores.dtype).log(), -1).nan_to_num()
 
 == rotate
 K and T exchanged | T, K = x.shape[-2:] => T, K = x.shape[1], x.shape[-1] | are a point of the plane
@@ -93,6 +123,12 @@ the width of a word | more numbers than a word, or fewer
 +    for t in range(T):
 +        for i in range(x.shape[1]):
 +            (gradient,) = torch.autograd.grad(y[t, i], x, retain_graph=True)
+the Jacobian with its signs | its size counts
+     T = len(x)
++    return torch.autograd.functional.jacobian(f, x).amax(dim=(1, 3))
+the Jacobian added up | not their sum
+     T = len(x)
++    return torch.autograd.functional.jacobian(f, x).abs().sum(dim=(1, 3))
 
 == MultiHead
 the mask after the softmax | only later words do
@@ -123,7 +159,13 @@ masked after the softmax and divided | As in task 3
 +        heads = weights @ v
 
 == attention_in_blocks
-new minus old | (m - new) => (new - m) | which way
+new minus old | (m - new) => (new - m) | Which way
+new minus old, the largest of the first block | Which way
+-            new = torch.maximum(m, scores.amax(-1, keepdim=True))
+-            powers, factor = (scores - new).exp(), (m - new).exp()
++            top = scores.amax(-1, keepdim=True)
++            new = torch.maximum(m, top) if j else top
++            powers, factor = (scores - new).exp(), (new - m).exp() if j else 1
 the newest block's largest | torch.maximum(m, scores.amax(-1, keepdim=True)) \
     => scores.amax(-1, keepdim=True) | largest score so far
 no largest score | maximum(m, scores.amax(-1, keepdim=True)) => zeros_like(m) | largest score so far

@@ -83,6 +83,9 @@ def words_to_join(draw):
     slips="""
     i += 2 => i += 1
         Go on behind both tokens: a token that has been joined is used up.
+    return tuple(a + b if (a, b) == pair else a for a, b in pairwise(word))
+        pairwise uses every token twice and hands over no last one: go by an index, and after a
+        join go on behind both tokens.
     tuple(joined) => joined
         Hand back a tuple, as words are: tuple(...) makes one of a list.
     return tuple(t[::-1] for t in join(tuple(t[::-1] for t in word[::-1]), \

@@ -22,9 +22,9 @@ PRODUCTS = ("matmul", "__matmul__", "__rmatmul__", "mm", "bmm", "baddbmm", "eins
 
 _WAY = (
     "For each block of queries go through the blocks of keys, with three things in hand: the "
-    "largest score so far, the sum of the powers, the sum of values times powers. Where NaN comes "
-    "out: which way round is the factor, old minus new or new minus old? And what is the largest "
-    "score before there is any? " + see(9, "Softmax, a selection that can be learned")
+    "largest score so far, the sum of the powers, the sum of values times powers. Which way round "
+    "is the factor, old minus new or new minus old? Where NaN comes out: what is the largest score "
+    "before there is any? " + see(9, "Softmax, a selection that can be learned")
 )
 _RAGGED = "The last block may be shorter than the others: take the sizes from the slices."
 _LARGE = (

@@ -30,6 +30,8 @@ ERRORS = {
     "torch.where do.",
     "only one element": "The functions of math take one number; those of torch take a whole "
     "tensor.",
+    "return_types.max": "max along a dimension hands back two things, .values and .indices; amax "
+    "the first alone.",
     "in-place": "x -= ... and x[i] = ... change a tensor that the gradient still needs: make a "
     "new one.",
     "NoneType": "Something is None here: it was not given, or the function that made it ends "

@@ -82,6 +82,7 @@ def _scores(trial: Trial) -> Iterator[Case]:
         {_ROWS}
     e.sum(-1, keepdim=True) => e.sum(-1)
     x.amax(-1, keepdim=True) => x.amax(-1)
+    x.amax(-1, keepdim=True) => x.amax(-1) ;; e.sum(-1, keepdim=True) => e.sum(-1)
         What belongs to a row, its sum or its largest number, is spread over the columns here: \
         keepdim=True keeps its dimension.
     e / e.sum(-1, keepdim=True) => (e / e.sum(-1, keepdim=True)).log()
@@ -204,6 +205,13 @@ def _masked_at_once(trial: Trial) -> None:
     also=_masked_at_once,
     without=KERNELS,
     slips=f"""
+    -math.inf => -100.0 ;; stable_softmax(hidden) * some => stable_softmax(hidden) * mask
+        {_SMALL}
+    return stable_softmax(hidden) * some => left = stable_softmax(scores) * mask ; \
+    return left / left.sum(-1, keepdim=True).clamp(min=1e-9)
+        {_LATE}
+    -math.inf => 0.0 ;; stable_softmax(hidden) * some => stable_softmax(hidden) * mask
+        {_ZERO}
     stable_softmax(hidden) * some => stable_softmax(scores) * mask
         {_BEFORE}
     return stable_softmax(hidden) * some => \
