@@ -295,6 +295,8 @@ def models_to_start(draw):
         All embeddings and all linear maps are drawn anew.
     nn.init.zeros_(part.bias) => pass
         Biases begin at zero.
+    std=usual) => usual)
+        The second argument of normal_ is the mean: write std=...
     std=usual) => std=usual / (2 * L) ** 0.5)
         Only what writes into the stream begins smaller.
     isinstance(part, (nn.Embedding, nn.Linear)): => isinstance(part, (nn.Embedding, nn.Linear)) \
