@@ -266,6 +266,12 @@ def texts_in_pieces(draw):
     x = x + block.attention.output => x = block.attention.output
     return x + block.feed_forward( => return block.feed_forward(
         A block *adds* to the stream what its two parts say.
+    q, k, v = project(block.attention, block.attention_norm(x), start) => \
+    x = block.attention_norm(x); q, k, v = project(block.attention, x, start)
+        The stream itself goes on: normalize only what the attention reads.
+    x = x + block.attention.output => y = x + block.attention.output ;; \
+    return x + block.feed_forward( => return y + block.feed_forward(
+        The feed-forward layer reads the stream after attention was added.
     block.attention.output(attend(q, cache[0], cache[1])) => attend(q, cache[0], cache[1])
         The heads' contexts pass through block.attention.output before they are added.
     project(block.attention, block.attention_norm(x), start) => project(block.attention, x, start)
@@ -277,7 +283,7 @@ def texts_in_pieces(draw):
     """,
 )
 def cached_block(block, x, cache):
-    """A block reads new tokens x (B, T, D); its cache, keys and values (B, H, S, K), grows."""
+    """A block reads new tokens x (B, T, D); its cache, keys and values (B, H, P, K), grows."""
     start = cache[0].shape[2]
     q, k, v = project(block.attention, block.attention_norm(x), start)
     cache[0] = torch.cat([cache[0], k], dim=2)
