@@ -33,7 +33,7 @@ def sizes(draw):
     10000.0 ** (-torch.arange(0, D, 2) / D) => 10000.0 ** (torch.arange(0, D, 2) / D)
         The hands get faster here: the exponent is negative.
     10000.0 ** (-torch.arange(0, D, 2) / D) => 10000.0 ** (-2 * torch.arange(0, D, 2) / D)
-        Twice too much: torch.arange(0, D, 2) is 2i already.
+        Twice too much: the exponent is -2i/D with i = 0 .. D/2 - 1, so -torch.arange(0, D, 2) / D.
     10000.0 ** (-torch.arange(0, D, 2) / D) => 10000.0 ** (-torch.arange(D // 2) / (D // 2 - 1))
         The exponent is -2i/D, so the slowest hand, with 2i = D - 2, turns by more than 1/10000.
     j = torch.arange(D); a = torch.arange(T)[:, None] * 10000.0 ** (-j / D); \

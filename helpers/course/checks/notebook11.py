@@ -36,6 +36,8 @@ def streams(draw):
         Each layer reads the last state, not the first.
     states[-1] + layer(states[-1]) => x + layer(states[-1])
         What a layer gives is added to the last state, not to the first.
+    return [x] + [x + layer(x) for layer in layers]
+        Each layer reads the last state, and adds to it: here all read and add to the first.
     return states => return states[1:]
         The list begins with x itself: L layers, L + 1 states.
     return states => return states[:-1]
@@ -191,6 +193,8 @@ def uses_of_the_block(draw):
         That is post-norm: the norms stand on the stream. In pre-norm they stand on the branches.
     x = x + self => y = x + self ;; return x + self => return y + self
         The feed-forward layer reads the stream after attention has added to it.
+    x = x + self => y = x + self ;; self.norm_2(x) => self.norm_2(y)
+        The second addition goes to the stream after attention, not to the block's input.
     x = x + self => x = self ;; return x + self => return self
         Nothing is added to anything here: x = x + part(norm(x)).
     x = x + self => x = self
