@@ -12,8 +12,8 @@ turns = Lab("further_16_writing")
 class Speaker:
     """An encoder-decoder that surely says these words, if it reads bos and what it wrote."""
 
-    def __init__(self, told, source, V=10):
-        self.told, self.source, self.V, self.readings = [1, *told], source, V, 0
+    def __init__(self, told, source, bos, V=10):
+        self.told, self.source, self.V, self.readings = [bos, *told], source, V, 0
 
     def encode(self, source):
         self.readings += 1
@@ -33,19 +33,20 @@ class Speaker:
 
 
 def sentences(draw):
-    for rule, told, longest in (
-        ("it writes until eos comes", [4, 6, 3, 2], 12),
-        ("a word may come twice", [4, 4, 8, 4, 2], 12),
-        ("it ends at the longest length", [4, 6, 3, 7, 8, 5, 3], 4),
-        ("a sentence may be empty", [2], 5),
+    for rule, told, bos, eos, longest in (
+        ("it writes until eos comes", [4, 6, 3, 2], 1, 2, 12),
+        ("a word may come twice", [4, 4, 8, 4, 2], 1, 2, 12),
+        ("it ends at the longest length", [4, 6, 3, 7, 8, 5, 3], 1, 2, 4),
+        ("a sentence may be empty", [2], 1, 2, 5),
+        ("the marks are those that are handed in", [4, 2, 1, 3], 7, 3, 12),
     ):
-        given = f"a decoder that says {told}, longest = {longest}, bos = 1, eos = 2"
-        yield Case(rule, told, torch.tensor([[5, 6, 7]]), 1, 2, longest, given=given)
+        given = f"a decoder that says {told}, longest = {longest}, bos = {bos}, eos = {eos}"
+        yield Case(rule, told, torch.tensor([[5, 6, 7]]), bos, eos, longest, given=given)
 
 
-def with_speaker(write, told, source, *rest):
-    speaker = Speaker(told, source)
-    return write(speaker.encode, speaker.decode, source, *rest)
+def with_speaker(write, told, source, bos, *rest):
+    speaker = Speaker(told, source, bos)
+    return write(speaker.encode, speaker.decode, source, bos, *rest)
 
 
 @turn(
@@ -63,6 +64,8 @@ def with_speaker(write, told, source, *rest):
     len(words) <= longest => len(words) < longest
     len(words) <= longest => len(words) <= longest + 1
         The sentence is one word too short or too long: `longest` words may be written, without bos.
+    words = [bos] => words = [1]
+        bos and eos are arguments: their ids need not be 1 and 2.
     [0, -1] => [0, 0]
         The first word is written again and again: look at the *last* row of the logits, [0, -1].
     torch.tensor([words]) => torch.tensor([words[-1:]])

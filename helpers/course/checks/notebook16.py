@@ -13,10 +13,11 @@ turns = Lab("notebook16")
 
 
 def padded_sources(draw):
-    for S, paddings, T in ((3, 1, 3), (5, 0, 4), (draw.integer(2, 6), 2, draw.integer(2, 7))):
-        source = torch.cat([draw.integers(3, 20, S), torch.zeros(paddings, dtype=torch.long)])
-        given = f"source {source.tolist()}, T = {T}, pad = 0"
-        yield Case(f"{S} words, {paddings} paddings", source, T, 0, given=given)
+    drawn = draw.integer(2, 6), 2, draw.integer(2, 7), 0
+    for S, paddings, T, pad in ((3, 1, 3, 0), (5, 0, 4, 0), drawn, (3, 2, 3, 1)):
+        source = torch.cat([draw.integers(3, 20, S), torch.full((paddings,), pad)])
+        given = f"source {source.tolist()}, T = {T}, pad = {pad}"
+        yield Case(f"{S} words, {paddings} paddings", source, T, pad, given=given)
 
 
 @turn(
@@ -28,6 +29,8 @@ def padded_sources(draw):
     slips="""
     return tuple(~mask for mask in three_masks(source, T, pad))
         True means *may look* here, and False that it is forbidden: these are the opposite.
+    source != pad => source != 0
+        The id of the padding is handed in: compare with pad, which need not be 0.
     source != pad => source == source
     source != pad => source == pad
         Padding is forbidden as something to look at: where source is pad, the column is False.
