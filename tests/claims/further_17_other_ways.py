@@ -27,3 +27,4 @@ assert len(words) == 20 and soft.prompt.numel() == 20 * D < 0.003 * N
 assert all(torch.equal(a, b) for a, b in zip(soft.model.parameters(), base.parameters()))
 trained_bits, hard_bits = bits_an_answer(soft), bits_an_answer(hard)
 assert 1.5 < trained_bits < 2.5 and hard_bits > 25 and at_first > 30
+assert likeness.amax(dim=1).mean() < 0.5

@@ -20,3 +20,5 @@ for p in (1, 0.5):
     assert max(both[2, p]) < 3.1 < min(both[8, p]) and max(both[8, p]) < 4.8 < min(both[32, p])
     assert abs(np.mean(both[2, p]) - 2.7) < 0.1 and abs(np.mean(both[32, p]) - 5.4) < 0.2
 assert abs(np.mean(both[32, 1]) - np.mean(both[32, 0.5])) < 0.3
+longer = [row for row in study["rows"] if row["part"] == "equal cost" and row["method"] == "LoRA"]
+assert all(row["steps"] == 611 and abs(row["question, gained"] - 5) < 0.2 for row in longer)

@@ -39,6 +39,19 @@ for people in asked:
     assert found["LoRA", people][0] > found["not taught", people][0] + 1.5
     assert found["LoRA", people][1] > found["not taught", people][1] + 8
 assert 0.05 < bits_of_old_text(taught) - untouched < 0.4
+assert found["not taught", "left out"][1] < 50 and 55 < found["LoRA", "left out"][1] < 90
+
+
+@torch.no_grad()
+def _of_end(model):
+    """The surprise of the mark behind the true sentences, in bits."""
+    read, targets = padded([pair(task) for task in asked["left out"]])
+    costs = F.cross_entropy(model(read).transpose(1, 2), targets, reduction="none")
+    return float(costs[targets == end].mean()) / math.log(2)
+
+
+_fall = worth_of(base, asked["left out"])[0] - worth_of(taught, asked["left out"])[0]
+assert _of_end(base) - _of_end(taught) > 0.6 * _fall
 
 # %% c066
 assert gradients(both_zero) == [0, 0]

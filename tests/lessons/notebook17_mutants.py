@@ -4,6 +4,27 @@ from tests.labs.mutation import Mutant, Rewrite
 
 MUTANTS = [
     Mutant("answer_only", "the end is read first", "tokens = [", "tokens = [end, ", "further on"),
+    Mutant(
+        "answer_only",
+        "tensors",
+        "return tokens[:-1]",
+        "return torch.tensor(tokens[:-1])",
+        ".tolist()",
+    ),
+    Mutant(
+        "answer_only",
+        "the prompt by value",
+        "[-100] * (len(prompt) - 1) + [*answer, end]",
+        "[-100 if t in prompt[1:] else t for t in tokens[1:]]",
+        "do not search",
+    ),
+    Mutant(
+        "answer_only",
+        "the answer by its first token",
+        "[-100] * (len(prompt) - 1) + [*answer, end]",
+        "[-100] * (tokens.index(answer[0]) - 1) + tokens[tokens.index(answer[0]) :]",
+        "do not search",
+    ),
     Mutant("lora", "twice A", "@ A.T @ B.T", "@ A.T @ B.T * 3", "two ways"),
     Mutant("lora", "no transpose", "x @ W.T", "x @ W", "each matrix is transposed"),
     Mutant("swap", "nothing is returned", "return model", "pass", "return model"),

@@ -17,9 +17,21 @@ WORTH = see(17, "What is a prompt worth?")
 
 def tasks_as_ids(draw):
     yield Case("by hand", [0, 7, 8, 9], [21, 22], 0)
+    hint = (
+        "The answer's tokens may stand in the prompt, too: count with len(prompt), do not search "
+        f"for them. {ANSWERS}"
+    )
+    yield Case("an answer from the prompt", [0, 7, 21, 22, 9], [21, 22], 0, hint=hint)
     yield Case("the shortest text", [5], [6], 0)
     prompt, answer = (draw.integers(10, 99, draw.integer(2, 9)).tolist() for _ in range(2))
     yield Case("any text", prompt, answer, 3)
+
+
+def two_lists(answer, prompt, reply, end):
+    got = answer(prompt, reply, end)
+    if isinstance(got, tuple | list) and not all(isinstance(part, list) for part in got):
+        raise Complaint("two lists", "Hand back two lists: end in .tolist().", got=repr(got))
+    return got
 
 
 @turn(
@@ -27,7 +39,11 @@ def tasks_as_ids(draw):
     "What is read is prompt and answer; what is predicted stands one position further on, and is "
     f"-100 wherever it still belongs to the prompt. {ANSWERS}",
     cases=tasks_as_ids,
+    call=two_lists,
     slips="""
+    [*prompt, => [end, *prompt, ;; (len(prompt) - 1) => len(prompt)
+        The prompt begins with the mark already: do not put it in front again.
+    (len(prompt) - 1) => len(prompt)
     [-100] * (len(prompt) - 1) + [*answer, end] => [-100] * len(prompt) + [*answer, end][1:]
         The last token of the prompt already predicts the first one of the answer: only the
         targets before it are -100.
@@ -84,6 +100,8 @@ def thin_products(draw):
         What the frozen W gives is missing: the update is added to it.
     W.T + => W.T -
         The update is added.
+    len(A) => len(A) ** 0.5
+        The factor is alpha / r: take no root.
     len(A) => len(W)
     len(A) => A.shape[1]
         r is the number of rows of A, not of its columns, nor of the rows of W.
@@ -132,7 +150,7 @@ def swapped(answer, layers, names):
     got = answer(model, names, New)
     if not isinstance(got, nn.Module):
         raise Complaint("it hands back the model", "End with `return model`.", got=repr(got))
-    new = [name for name, part in got.named_modules() if isinstance(part, New)]
+    new = [name for name, _ in got.named_modules() if isinstance(got.get_submodule(name), New)]
     return {
         "new layers": new,
         "trained": [name for name, weight in got.named_parameters() if weight.requires_grad],
@@ -140,7 +158,7 @@ def swapped(answer, layers, names):
 
 
 def networks(draw):
-    for layers, names in ((1, ("query",)), (2, ("query", "output")), (2, ("value", "up"))):
+    for layers, names in ((1, ("query",)), (2, ("output", "query")), (2, ("value", "up"))):
         given = f"a GPT with {layers} block{'s' * (layers > 1)}, names = {names}"
         yield Case("what is new, and what is trained", layers, names, given=given)
 
@@ -165,6 +183,12 @@ def networks(draw):
     setattr(part, name, new(layer)) => new(layer)
         Nothing has been swapped. The maps do not stand in a block directly, but in its parts, which
         blocks.modules() gives as well; and setattr puts a new layer in the place of the old one.
+    list(model.blocks.modules()) => [model.blocks] ;; named_children => named_modules ;; \
+    if name in names => if name.split(".")[-1] in names
+        setattr takes the name of one part, not a path with dots: set it on the module that holds
+        the layer.
+    if name in names => if name in names and name != "output"
+        The output of a block is to be swapped: look in the blocks alone, and leave no name out.
     if name in names => if isinstance(layer, nn.Linear)
         Only layers whose name is one of names are swapped.
     if name in names => if name == names[0]
@@ -221,8 +245,13 @@ def two_numbers(answer, own, others):
         The standard deviation is divided by the square root of n, not by n.
     .std() => .std(correction=0)
         The standard deviation is that with n - 1, as `std` of a tensor has it.
+    len(gain) ** 0.5 => (len(gain) - 1) ** 0.5
+        The n - 1 is in the standard deviation already: divide by the square root of n.
+    gain.mean(), gain.std() / len(gain) ** 0.5 => gain.std() / len(gain) ** 0.5, gain.mean()
+        First the mean, then its standard error.
     gain.std() / len(gain) ** 0.5 => gain.var() / len(gain)
         This is the square of the standard error: take the root.
+    gain.std() => others.std()
     gain.std() / len(gain) ** 0.5 => ((own.var() + others.var()) / len(own)) ** 0.5
         The two numbers of an answer belong together, as a pair: take the differences first, and
         then their standard deviation. What makes one answer harder than another drops out.
