@@ -74,11 +74,6 @@ def feed_forward_flops(d_model: int, T: int, d_hidden: int | None = None) -> int
     return 2 * T * feed_forward_parameters(d_model, d_hidden, bias=False)
 
 
-def gated_feed_forward_flops(d_model: int, T: int, d_hidden: int | None = None) -> int:
-    """FLOPs of ``GatedFeedForward``: 6 T D F, about 16 T D^2 for F = 8 D / 3."""
-    return 2 * T * gated_feed_forward_parameters(d_model, d_hidden, bias=False)
-
-
 def block_flops(attention: int, feed_forward: int) -> int:
     """FLOPs of a block from those of its sub-layers; norms and residuals multiply no matrices.
 
