@@ -3,7 +3,13 @@
 from tests.labs.mutation import Mutant, Rewrite
 
 MUTANTS = [
-    Mutant("ranks", "counts in columns", ".sum(1)", ".sum(0)", "In each row count"),
+    Mutant(
+        "contrastive_loss",
+        "partners against the sum of all",
+        "return F.cross_entropy(scores, torch.arange(len(a)))",
+        "return (scores.sum(1) - 2 * scores.diag()).mean()",
+        "the right class of row i is i",
+    ),
 ]
 
 REWRITES = [
@@ -13,13 +19,6 @@ REWRITES = [
         """def text_vectors(h, keep):
     means = torch.stack([states[kept].mean(0) for states, kept in zip(h, keep)])
     return means / means.norm(dim=1, keepdim=True)
-""",
-    ),
-    Rewrite(
-        "ranks",
-        "a sum over the row",
-        """def ranks(scores):
-    return torch.stack([(row >= row[i]).sum() for i, row in enumerate(scores)])
 """,
     ),
     Rewrite(

@@ -1,4 +1,4 @@
-"""Your turn with sentence vectors: one vector for a text, the rank of the right one, the loss."""
+"""Your turn with sentence vectors: one vector for a text, and the contrastive loss."""
 
 import torch
 from torch.nn import functional as F
@@ -46,41 +46,6 @@ def text_vectors(h, keep):
     """States h (B, T, D), keep (B, T) True where a token is no padding -> unit vectors (B, D)."""
     mean = (h * keep[..., None]).sum(1) / keep.sum(1, keepdim=True)
     return F.normalize(mean, dim=-1)
-
-
-def tables(draw):
-    by_hand = torch.tensor([[0.9, 0.1, 0.2], [0.5, 0.4, 0.6], [0.7, 0.1, 0.7]])
-    yield Case("by hand: 1, 3, 2", by_hand, given="rows (.9, .1, .2), (.5, .4, .6), (.7, .1, .7)")
-    yield Case("the same score for all is no success", torch.ones(3, 3), given="a table of ones")
-    for n in (4, 7):
-        table = draw.normal(n, n).round(decimals=1)
-        yield Case("random scores", table, given=f"a table of {n} x {n} numbers")
-
-
-@turn(
-    turns,
-    "In each row count the scores that are at least as large as the one on the diagonal, which "
-    "counts itself: 1 is the best rank.",
-    cases=tables,
-    slips="""
-    >= => >
-        A rank begins with 1, and a text that has the same score as the right one stands before \
-it: count with >=.
-    scores >= own[:, None] => scores <= own[:, None]
-        The largest score has rank 1: count those that are at least as large.
-    (scores >= own[:, None]).sum(1) => (scores >= own).sum(0)
-        A row is a query: compare along the row, and count in it.
-    return (scores > scores.diag()[:, None]).sum(1) + 1
-        Where another text has the same score, the search cannot tell them apart: count it as \
-standing before the right one.
-    return (scores.argmax(1) == torch.arange(len(scores))).int()
-        That says whether the right one is first; the rank is asked for.
-    """,
-)
-def ranks(scores):
-    """Scores (N, N), text i is right for query i -> ranks (N,), 1 for the best; ties count against."""
-    own = scores.diag()
-    return (scores >= own[:, None]).sum(1)
 
 
 def pairs(draw):
