@@ -8,8 +8,8 @@ for kind in ("question", "statement"):
 # %% v026
 before_ = table["mean of states"]
 assert 2 < before_["summary"][0] < 15 and max(before_[kind][0] for kind in queries) < 15
-assert among[off].mean() > 0.7
-assert 0 < with_own - cosines_before["summary"][off].mean() < 0.15
+assert among > 0.8
+assert 0 < with_own - with_others < 0.15
 
 # %% v034
 two = torch.eye(2)
@@ -24,7 +24,7 @@ assert np.mean(losses[-10:]) < 2 < np.mean(losses[:5])
 
 # %% v038 trained
 after_ = table["after contrastive training"]
-assert table["BM25"]["summary"][0] - 10 > after_["summary"][0] > 35
+assert 40 < after_["summary"][0] < 75
 assert max(after_[kind][0] for kind in ("question", "statement")) < 25
 
 # %% v042
