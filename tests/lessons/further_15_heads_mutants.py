@@ -12,7 +12,8 @@ REWRITES = [
         "from beginnings to ends",
         """def entities_of(tags):
     tags = [*tags, "O"]
-    begins = [i for i, t in enumerate(tags) if t == "B" or (t == "I" and (i == 0 or tags[i - 1] == "O"))]
+    before = ["O", *tags]
+    begins = [i for i, t in enumerate(tags) if t == "B" or (t == "I" and before[i] == "O")]
     return [(i, next(j for j in range(i + 1, len(tags)) if tags[j] != "I")) for i in begins]
 """,
     ),

@@ -80,6 +80,6 @@ become one.
     """,
 )
 def contrastive_loss(a, b, temperature):
-    """Unit vectors a, b (B, D), row i of both a pair -> mean cross-entropy of the right partners."""
+    """Unit vectors a, b (B, D), row i of both a pair -> mean cross-entropy of the partners."""
     scores = a @ b.T / temperature  # (B, B)
     return F.cross_entropy(scores, torch.arange(len(a)))
