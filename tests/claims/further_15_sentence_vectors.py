@@ -11,7 +11,7 @@ assert 2 < before_["summary"][0] < 15 and max(before_[kind][0] for kind in queri
 assert among > 0.8
 assert 0 < with_own - with_others < 0.15
 
-# %% v034
+# %% v033
 two = torch.eye(2)
 assert abs(contrastive_loss(two, two, 0.5) - np.log(1 + np.exp(-2))) < 1e-6
 assert abs(contrastive_loss(two[:1].repeat(2, 1), two[:1].repeat(2, 1), 0.5) - np.log(2)) < 1e-6
