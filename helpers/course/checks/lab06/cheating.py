@@ -43,7 +43,7 @@ _TOWN = [
     Question("Who were the nine?", "The nine were cooks.", "cooks"),
 ]
 _ASKED = [
-    Question("What colour were his boots?", "The boots were blue, and the laces red.", ""),
+    Question("What colour were his boots?", "The laces were red, and the boots blue.", ""),
     Question("What colour was her hat?", "His dark red hat was hers.", ""),
     Question("Which hat was it?", "His red hat was a red hat, not a blue hat.", ""),
     Question("On the pier stood who?", "There stood Wren.", ""),
@@ -51,6 +51,7 @@ _ASKED = [
     Question("Who was wet?", "Nobody but the cook.", ""),
     Question("How many slept?", "Ten slept, then two.", ""),
     Question("How many ate?", "Nine ate, then six.", ""),
+    Question("How many sang?", "Six sang, then nine.", ""),
 ]
 _WORDS = [
     *("red", "blue", "six", "nine", "hat", "hatred", "net", "bonnet", "oven"),
@@ -134,6 +135,10 @@ _PIECES += "you answer."
     uses=["normalized", "pieces", "opening"],
     errors={"ZeroDivision": "Add 10 to the number of occurrences: a piece may be new, so n is 0."},
     slips=f"""
+    update(pieces(passage)) => update(pieces(passage, 1))
+    max(pieces(passage) => max(pieces(passage, 1)
+    max(pieces(passage) => max(pieces(passage, 2)
+        {_PIECES}
     [opening(question)][ => [question][ ;; known = self.answers[opening(question)] => \
     known = self.answers[question]
     [opening(question)][ => [question][
@@ -182,10 +187,6 @@ _PIECES += "you answer."
         Of equal scores the first piece in the list counts, as max gives it.
     max(pieces(passage) => max([*known, *pieces(passage)]
         An answer is a piece of this passage: choose among pieces(passage).
-    update(pieces(passage)) => update(pieces(passage, 1))
-    max(pieces(passage) => max(pieces(passage, 1)
-    max(pieces(passage) => max(pieces(passage, 2)
-        {_PIECES}
     """,
 )
 class AnswerTable:
