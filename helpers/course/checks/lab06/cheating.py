@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from helpers.course.checks.lab06.common import lab
-from helpers.course.checks.trial import Complaint, Trial
+from helpers.course.checks.trial import NOTHING, Complaint, Trial
 from helpers.course.checks.turn import Case, turn
 from helpers.data.reader_tasks import Question
 from helpers.inference.answers import normalized
@@ -41,12 +41,16 @@ _TOWN = [
     Question("How many are there?", "Six.", "six"),
     *[Question("How many sat there?", f"The {n} sat.", f"{n}") for n in ("nine", "nine", "nine")],
     Question("Who were the nine?", "The nine were cooks.", "cooks"),
+    Question("How far is it?", "Far, far, far, far, far away.", "far"),
+    Question("How far is that?", "Near, so near, as near as near can be.", "near"),
 ]
 _ASKED = [
     Question("What colour were his boots?", "The laces were red, and the boots blue.", ""),
     Question("What colour was her hat?", "His dark red hat was hers.", ""),
     Question("Which hat was it?", "His red hat was a red hat, not a blue hat.", ""),
     Question("On the pier stood who?", "There stood Wren.", ""),
+    Question("Who sang this?", "It was Hob. The cook hummed.", ""),
+    Question("How far was it?", "Far or near.", ""),
     Question("Who slept?", "It was Hob. The cook went home.", ""),
     Question("Who was wet?", "Nobody but the cook.", ""),
     Question("How many slept?", "Ten slept, then two.", ""),
@@ -96,9 +100,9 @@ def _answered(answer: Callable, learned: list[Question], asked: list[Question]) 
     table = answer(learned)
     found = {f"{q} {passage}": table.answer(q, passage) for q, passage, _ in asked}
     for said in found.values():
-        if said is not None and not isinstance(said, str):
+        if not isinstance(said, str):
             hint = "The piece itself is asked for, a text: neither its score nor its number."
-            raise Complaint("an answer is a text", hint, got=str(said))
+            raise Complaint("an answer is a text", NOTHING if said is None else hint, got=str(said))
     return found
 
 

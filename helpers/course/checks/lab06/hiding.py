@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from helpers.course.checks.lab06.common import MASKING, lab
+from helpers.course.checks.lab06.common import MASKING, lab, on_its_device
 from helpers.course.checks.trial import Trial
 from helpers.course.checks.turn import Case, turn
 
@@ -49,10 +49,16 @@ def _texts(trial: Trial) -> Iterator[Case]:
         yield Case("any words", *rows(trial, B, T), share, given=given)
 
 
+def _elsewhere(trial: Trial) -> None:
+    far = [x.to("meta") for x in rows(trial, 3, 9)]
+    on_its_device(trial, lambda: trial.answer(*far), "all on another device")
+
+
 @turn(
     lab,
     _WORD,
     cases=_texts,
+    also=_elsewhere,
     slips=f"""
     draw.gather(-1, first) => draw
         Here each token is chosen by its own number. A word is chosen, or not, by the number of its

@@ -112,6 +112,7 @@ def _head_on_its_device(trial: Trial) -> None:
     cases=_heads,
     call=lambda answer, part, *arguments: part(answer, *arguments),
     also=_head_on_its_device,
+    errors={"must match": f"output(states) is (B, T, 2), and (B, 2, T) is asked for. {_OUTSIDE}"},
     slips=f"""
     self.output(states).transpose(1, 2) => self.output(states) ;; \
     ~inside[:, None] => ~inside[..., None]

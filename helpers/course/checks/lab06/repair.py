@@ -97,6 +97,8 @@ _SLIPS = Slips(
     (tokens != self.pad)[:, None, None] => (tokens < self.V)[:, None, None]
         [MASK] may be attended to, as any sound may: only [PAD] may not.
     inputs[chosen & (what < 0.8)] => inputs[chosen]
+    inputs[chosen & (what < 0.8)] => inputs[chosen] ;; \
+    swapped = chosen & => swapped = chosen & (what < 0) &
         Broken makes [MASK] of most, but not all of the chosen tokens: from 0.9 on they stay.
     (what < 0.8)] => (what < 0.9)] ;; swapped = chosen & => swapped = chosen & (what < 0) &
         From 0.8 to below 0.9 a chosen token becomes the token in random, and no [MASK].
