@@ -10,83 +10,35 @@ nothing comes back | return ( => ( | without return
 draw is changed | in place
      places = torch.arange(draw.shape[1], device=draw.device)
 +    draw[special] = 1
-each row's first word | draw.gather(-1, first) => draw[:, :1] | cummax(-1).values tell it
+the largest number of its word | The number of the first token
+-    return (draw.gather(-1, first) < share) & ~special
++    most = torch.zeros_like(draw).scatter_reduce(-1, first, draw, "amax")
++    return (most.gather(-1, first) < share) & ~special
 
 == SpanHead
-not exchanged | shape
--        logits = self.output(states).transpose(1, 2)  # (B, 2, T)
-+        logits = self.output(states)
-dealt out anew | deal the numbers out
--        logits = self.output(states).transpose(1, 2)  # (B, 2, T)
-+        logits = self.output(states).reshape(len(states), 2, -1)
-the whole pair | logits.masked_fill(~inside[:, None], -math.inf) => logits | all other positions
-zeros outside | (~inside[:, None], -math.inf) => (~inside[:, None], 0.0) | not impossible
-[SEP] left in | (segments == 1) & (tokens != sep) => segments == 1 | [SEP] behind
-the question left in | (segments == 1) & (tokens != sep) => tokens != sep | the segment 0
-the question alone | (segments == 1) => (segments == 0) | The passage is the second
-the other way round | ~inside[:, None] => inside[:, None] | where its mask is True
-padding left in | (segments == 1) & => ((tokens == sep).cumsum(1) >= 1) & | Shorter pairs end
-log-probabilities | [:, None], -math.inf) => [:, None], -math.inf).log_softmax(-1) | no log-prob
 no biases | nn.Linear(D, 2) => nn.Linear(D, 2, bias=False) | two biases
 one vector | nn.Linear(D, 2) => nn.Linear(D, 1) | two vectors
 a layer before | no other parameters
          self.output = nn.Linear(D, 2)
 +        self.pooler = nn.Linear(D, D)
-the sum of both | F.cross_entropy => 2 * F.cross_entropy | not added
-the sum over texts | spans.flatten()) => spans.flatten(), reduction='sum') | not the sum
-beginnings alone | .flatten(0, 1), spans.flatten() => [:, 0], spans[:, 0] | last token of the answer
-ends alone | .flatten(0, 1), spans.flatten() => [:, 1], spans[:, 1] | first token of the answer
-ends for beginnings | spans.flatten()) => spans.flip(1).flatten()) | Row 0 of the logits
-no minus | F.cross_entropy => -F.cross_entropy | the minus is missing
 a plain number | (0, 1), spans.flatten()) => (0, 1), spans.flatten()).item() | one number
 zero times infinity | F.cross_entropy(logits.flatten(0, 1), spans.flatten()) \
     => -(F.one_hot(spans, logits.shape[-1]) * logits.log_softmax(-1)).sum(-1).mean() | the loss
 a mask on the CPU | inside = => inside = (torch.arange(tokens.shape[1]) >= 0) & | device=x.device
-a large negative number | ~inside[:, None], -math.inf) => ~inside[:, None], -1e9) | -infinity itself
 zero times infinity outside | return logits.masked_fill(~inside[:, None], -math.inf) \
     => return logits + ~inside[:, None] * -math.inf | 0 times infinity
-another head | = self.output(states) => = self.output(states).tanh() | nothing else is done
 [SEP] by position | not by their positions
 -        inside = (segments == 1) & (tokens != sep)  # (B, T)
 +        place = torch.arange(tokens.shape[1], device=tokens.device)
 +        inside = (segments == 1) & (place < tokens.shape[1] - 1)  # (B, T)
 no loss yet | return F.cross_entropy(logits.flatten(0, 1), spans.flatten()) \
     => raise NotImplementedError | still raises
-[SEP] of the notebook | (tokens != sep) => (tokens != 2046) | the `sep` that is handed over
+not exchanged | (B, 2, T) is asked for
+-        logits = self.output(states).transpose(1, 2)  # (B, 2, T)
++        logits = self.output(states)
 
 == best_spans
-each by itself | first, first + further => starts.argmax(-1), ends.argmax(-1) | each by itself
-the best beginning first | beginning was fixed
--    return first, first + further
-+    first = starts.argmax(-1)
-+    rows = torch.arange(len(first))
-+    return first, first + near[rows, first].argmax(-1)
-the best end first | end was fixed
--    return first, first + further
-+    last = ends.argmax(-1)
-+    T = ends.shape[1]
-+    back = torch.arange(T)
-+    near = (back <= last[:, None]) & (back > last[:, None] - limit)
-+    return starts.masked_fill(~near, -math.inf).argmax(-1), last
-one too long | One token too many
--    near = F.pad(ends, (0, limit - 1), value=-math.inf).unfold(-1, limit, 1)  # (B, T, limit)
-+    near = F.pad(ends, (0, limit), value=-math.inf).unfold(-1, limit + 1, 1)
-     best = (starts[..., None] + near).flatten(1).argmax(-1)
--    first, further = best // limit, best % limit
-+    first, further = best // (limit + 1), best % (limit + 1)
-one too short | still allowed
-     starts, ends = logits.unbind(1)  # (B, T) each
-+    limit = max(1, limit - 1)
-padded with zeros | value=-math.inf).unfold => value=0.0).unfold | fill up with -infinity
-how far behind | return first, first + further => return first, further | not how far
-the one behind | first, first + further => first, first + further + 1 | not the one behind
-exchanged | return first, first + further => return first + further, first | comes first
-rows of T | best // limit, best % limit => best // ends.shape[1], best % ends.shape[1] | by hand
-one for all texts | .flatten(1).argmax(-1) => .flatten().argmax(-1) | return first, last
-a fraction | best // limit, best % limit => best / limit, best % limit | Divide with //
-no limit | longer than `limit`
-     starts, ends = logits.unbind(1)  # (B, T) each
-+    limit = ends.shape[1]
+one for all texts | .flatten(1).argmax(-1) => .flatten().argmax(-1) | whole numbers come back, (B,) each
 all pairs | T times T sums
 -    near = F.pad(ends, (0, limit - 1), value=-math.inf).unfold(-1, limit, 1)  # (B, T, limit)
 -    best = (starts[..., None] + near).flatten(1).argmax(-1)
@@ -104,21 +56,6 @@ a loop over tokens | the tokens or the texts
 +    near = torch.stack([ends[:, t : t + limit] for t in range(starts.shape[1])], 1)
 a loop over texts | best = (starts[..., None] + near).flatten(1).argmax(-1) => best = \
     torch.stack([(s[:, None] + n).argmax() for s, n in zip(starts, near)]) | the tokens or the texts
-the shortest of equals | before the shortest
--    near = F.pad(ends, (0, limit - 1), value=-math.inf).unfold(-1, limit, 1)  # (B, T, limit)
--    best = (starts[..., None] + near).flatten(1).argmax(-1)
--    first, further = best // limit, best % limit
--    return first, first + further
-+    T = starts.shape[1]
-+    best, first = (starts + ends).max(-1)
-+    last = first
-+    for n in range(1, min(limit, T)):
-+        m, i = (starts[:, : T - n] + ends[:, n:]).max(-1)
-+        better = m > best
-+        best = torch.where(better, m, best)
-+        first = torch.where(better, i, first)
-+        last = torch.where(better, i + n, last)
-+    return first, last
 lengths beyond the text | larger than the text
 -    near = F.pad(ends, (0, limit - 1), value=-math.inf).unfold(-1, limit, 1)  # (B, T, limit)
 -    best = (starts[..., None] + near).flatten(1).argmax(-1)
@@ -134,79 +71,35 @@ lengths beyond the text | larger than the text
 +        further[:, : T - n] = torch.where(better, n, further[:, : T - n])
 +    first = best.argmax(-1)
 +    return first, first + further.gather(1, first[:, None])[:, 0]
+the shortest of equals | before the shortest
+-    near = F.pad(ends, (0, limit - 1), value=-math.inf).unfold(-1, limit, 1)  # (B, T, limit)
+-    best = (starts[..., None] + near).flatten(1).argmax(-1)
+-    first, further = best // limit, best % limit
+-    return first, first + further
++    T = starts.shape[1]
++    best, first = (starts + ends).max(-1)
++    last = first
++    for n in range(1, min(limit, T)):
++        m, i = (starts[:, : T - n] + ends[:, n:]).max(-1)
++        better = m > best
++        best = torch.where(better, m, best)
++        first = torch.where(better, i, first)
++        last = torch.where(better, i + n, last)
++    return first, last
 
 == AnswerTable
-the whole question | .answers[opening(question)][ => .answers[question][ | With the whole question
-raw answers | [normalized(answer)] += 1 => [answer] += 1 | count normalized answers
-no 10 | (self.occurs[w] + 10) => max(1, self.occurs[w]) | Add 10
-division by zero | (self.occurs[w] + 10) => self.occurs[w] | an error
-1 for 10 | + 10) => + 1) | 10
-how often alone | known[w] / (self.occurs[w] + 10) => known[w] | is divided by
-whether at all | known[w] / (self.occurs[w] + 10) => w in known | not only whether
-once a passage | update(pieces(passage)) => update(set(pieces(passage))) | occurs twice
-the last of equals | max(pieces(passage) => max(pieces(passage)[::-1] | the first piece counts
-from anywhere | max(pieces(passage) => max([*known, *pieces(passage)] | a piece of this passage
-10 above, too | known[w] / => (known[w] + 10) / | below the line alone
-long ones preferred | known[w] / => len(w.split()) * known[w] / | no factor for the length
-all openings together | known = self.answers[opening(question)] \
-    => known = sum(self.answers.values(), Counter()) | for each opening by itself
 its score, too | return max(pieces(passage), key=lambda w: known[w] / (self.occurs[w] + 10)) \
     => return max((known[w] / (self.occurs[w] + 10), w) for w in pieces(passage)) | The piece itself
-a word of the question | Of equal scores the first
+a word of the question | of equals the first
 -        return max(pieces(passage), key=lambda w: known[w] / (self.occurs[w] + 10))
 +        asked = normalized(question).split()
 +        return max(pieces(passage), key=lambda w: (known[w] / (self.occurs[w] + 10), w in asked))
-occurrences of the answers | .update(pieces(passage)) => [normalized(answer)] += 1 | two tables
 nothing comes back | return max( => max( | ends without return
-letters for words | counted as words
--        self.answers, self.occurs = defaultdict(Counter), Counter()
-+        kept = ' | '.join(normalized(p) for _, p, _ in questions)
-+        self.answers = defaultdict(Counter)
-+        class Occurs(Counter):
-+            def __init__(self, count):
-+                super().__init__()
-+                self.count = count
-+            def __getitem__(self, w):
-+                return self.count(w)
-+        self.occurs = Occurs(lambda w: kept.count(w))
-counts anew for each answer | counted once, in __init__
--        self.answers, self.occurs = defaultdict(Counter), Counter()
-+        kept = [p for _, p, _ in questions]
-+        self.answers = defaultdict(Counter)
-+        class Occurs(Counter):
-+            def __init__(self, count):
-+                super().__init__()
-+                self.count = count
-+            def __getitem__(self, w):
-+                return self.count(w)
-+        self.occurs = Occurs(lambda w: sum(pieces(p).count(w) for p in kept))
-different passages alone | counts twice
--            self.occurs.update(pieces(passage))
-+            if passage not in self.__dict__.setdefault('seen', set()):
-+                self.occurs.update(pieces(passage))
-+            self.seen.add(passage)
-capital letters in one key | self.answers[opening(question)][normalized \
-    => self.answers[' '.join(question.split()[:2])][normalized | opening(question), in both methods
-counts pieces of 1 | update(pieces(passage)) => update(pieces(passage, 1)) | all pieces(passage)
-counts pieces of 2 | (pieces(passage)) => (pieces(passage, 2)) | pieces of up to six words
-pieces of 1 alone | max(pieces(passage) => max(pieces(passage, 1) | may be any of them
-pieces of 2 alone | max(pieces(passage) => max(pieces(passage, 2) | pieces(passage) lists
-neighbours overlap | passes over what overlaps
--        self.answers, self.occurs = defaultdict(Counter), Counter()
-+        kept = ' '.join(f' {normalized(p)} ' for _, p, _ in questions)
-+        self.answers = defaultdict(Counter)
-+        class Occurs(Counter):
-+            def __init__(self, count):
-+                super().__init__()
-+                self.count = count
-+            def __getitem__(self, w):
-+                return self.count(w)
-+        self.occurs = Occurs(lambda w: kept.count(f' {w} '))
-set to 1 | [normalized(answer)] += 1 => [normalized(answer)] = 1 | not = 1
-a set | max(pieces(passage) => max(set(pieces(passage)) | a set has no order
-normalized questions | loses its articles
+division by zero | (self.occurs[w] + 10) => self.occurs[w] | Add 10
+normalized questions | for each opening how often
          for question, passage, answer in questions:
 +            question = normalized(question)
+counts pieces of 2 | (pieces(passage)) => (pieces(passage, 2)) | pieces of up to six words
 
 == exchanged
 in place | list(questions) => questions | in place
@@ -224,16 +117,7 @@ no copy | tokens.clone() => tokens | tokens themselves have changed
 a copy too late | super().hide(tokens.clone(), generator) \
     => [x.clone() for x in super().hide(tokens, generator)] | tokens themselves have changed
 everything is asked | (~chosen, -100) => (tokens == self.pad, -100) | not chosen
-asked at [MASK] alone | (~chosen, -100) => (inputs != self.mask, -100) | have a target, too
-what is read | targets = tokens.masked_fill => targets = inputs.masked_fill | and not the inputs
-the sum | ignore_index=-100) => ignore_index=-100, reduction='sum') | this is the sum
-by all positions | not over all positions
--        return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=-100)
-+        logits = logits.flatten(0, 1)
-+        costs = F.cross_entropy(logits, targets.flatten(), ignore_index=-100, reduction='sum')
-+        return costs / tokens.numel()
-states of padding are cut | =real => =real & (tokens > 0)[:, None, None] | mend the faults alone
-0 for random tokens | the token in random
+nothing for random tokens | the token in random
 -        return super().hide(tokens.clone(), generator)
 +        inputs = tokens.clone()
 +        draw, what = torch.rand(2, *tokens.shape, generator=generator)
@@ -243,17 +127,6 @@ states of padding are cut | =real => =real & (tokens > 0)[:, None, None] | mend 
 +        swapped = chosen & (what >= 0.8) & (what < 0.9)
 +        inputs[swapped] = 0
 +        return inputs, chosen
-[MASK] always | not all of the chosen
--        return super().hide(tokens.clone(), generator)
-+        inputs = tokens.clone()
-+        draw, what = torch.rand(2, *tokens.shape, generator=generator)
-+        random = torch.randint(self.V, tokens.shape, generator=generator)
-+        chosen = (draw < 0.15) & (tokens != self.pad)
-+        inputs[chosen & (what < 1.0)] = self.mask
-+        swapped = chosen & (what >= 1.0) & (what < 0.9)
-+        inputs[swapped] = random[swapped]
-+        return inputs, chosen
-[MASK] is not attended to | (tokens != self.pad) => (tokens < self.V) | [MASK] may be attended to
 a copy for the targets alone | .clone(), generator => , generator | whoever takes targets from it
 """)
 
@@ -339,13 +212,6 @@ def best_spans(logits, limit):
     best = (starts[..., None] + near).flatten(1).argmax(-1)
     return best // limit, best // limit + best % limit
 
-== best_spans | products of probabilities
-def best_spans(logits, limit):
-    starts, ends = logits.softmax(-1).unbind(1)
-    near = F.pad(ends, (0, limit - 1), value=0.0).unfold(-1, limit, 1)
-    best = (starts[..., None] * near).flatten(1).argmax(-1)
-    return best // limit, best // limit + best % limit
-
 == AnswerTable | plain dictionaries
 class AnswerTable:
     def __init__(self, questions):
@@ -363,16 +229,6 @@ class AnswerTable:
             if score > highest:
                 best, highest = piece, score
         return best
-
-== AnswerTable | sorted
-class AnswerTable:
-    def __init__(self, questions):
-        self.n = Counter(p for _, passage, _ in questions for p in pieces(passage))
-        self.right = Counter((opening(q), normalized(a)) for q, _, a in questions)
-
-    def answer(self, question, passage):
-        o = opening(question)
-        return sorted(pieces(passage), key=lambda w: -self.right[o, w] / (self.n[w] + 10))[0]
 
 == AnswerTable | counted at the first answer
 class AnswerTable:

@@ -41,8 +41,6 @@ _TOWN = [
     Question("How many are there?", "Six.", "six"),
     *[Question("How many sat there?", f"The {n} sat.", f"{n}") for n in ("nine", "nine", "nine")],
     Question("Who were the nine?", "The nine were cooks.", "cooks"),
-    Question("How far is it?", "Far, far, far, far, far away.", "far"),
-    Question("How far is that?", "Near, so near, as near as near can be.", "near"),
 ]
 _ASKED = [
     Question("What colour were his boots?", "The laces were red, and the boots blue.", ""),
@@ -50,7 +48,6 @@ _ASKED = [
     Question("Which hat was it?", "His red hat was a red hat, not a blue hat.", ""),
     Question("On the pier stood who?", "There stood Wren.", ""),
     Question("Who sang this?", "It was Hob. The cook hummed.", ""),
-    Question("How far was it?", "Far or near.", ""),
     Question("Who slept?", "It was Hob. The cook went home.", ""),
     Question("Who was wet?", "Nobody but the cook.", ""),
     Question("How many slept?", "Ten slept, then two.", ""),
