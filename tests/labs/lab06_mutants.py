@@ -38,7 +38,7 @@ not exchanged | (B, 2, T) is asked for
 +        logits = self.output(states)
 
 == best_spans
-one for all texts | .flatten(1).argmax(-1) => .flatten().argmax(-1) | whole numbers come back, (B,) each
+one for all texts | .flatten(1).argmax => .flatten().argmax | whole numbers come back, (B,) each
 all pairs | T times T sums
 -    near = F.pad(ends, (0, limit - 1), value=-math.inf).unfold(-1, limit, 1)  # (B, T, limit)
 -    best = (starts[..., None] + near).flatten(1).argmax(-1)
@@ -103,8 +103,8 @@ counts pieces of 2 | (pieces(passage)) => (pieces(passage, 2)) | pieces of up to
 
 == exchanged
 in place | list(questions) => questions | in place
-texts alone | questions[k]._replace(question=questions[other].question) => questions[other].question \
-    | A list of questions
+texts alone | = Question(questions[other].question, *questions[k][1:]) \
+    => = questions[other].question | A list of questions
 key of all three | key(q.question) => key(q) | key gets the question alone
 another passage each time, drawn | group[2:] + group[:2] \
     => sorted(group, key=lambda k: -k) | The group is turned round
