@@ -134,7 +134,11 @@ _PIECES += "you answer."
     cases=_lessons,
     call=_answered,
     uses=["normalized", "pieces", "opening"],
-    errors={"ZeroDivision": "Add 10 to the number of occurrences: a piece may be new, so n is 0."},
+    errors={
+        "ZeroDivision": "Add 10 to the number of occurrences: a piece may be new, so n is 0.",
+        "empty": "Choose among all of pieces(passage): where none was ever an answer after this "
+        "opening, all scores are 0, and the first piece counts.",
+    },
     slips=f"""
     update(pieces(passage)) => update(pieces(passage, 1))
     max(pieces(passage) => max(pieces(passage, 1)
@@ -216,11 +220,11 @@ def _swapped(answer: Callable, questions: list[Question], key: Callable) -> list
 
 
 def _lists(trial: Trial) -> Iterator[Case]:
-    four = [Question(f"Who {verb}?", f"Passage {i}.", f"{i}") for i, verb in
-            enumerate(("sang", "slept", "ate", "wept"), 1)]  # fmt: skip
-    given = "four questions, Who sang?, Who slept?, Who ate?, Who wept?, any question as good"
-    yield Case("by hand, one group", four, _any, given=given)
-    mixed = [four[0], _TOWN[0], four[1], _TOWN[1], four[2], _TOWN[6], _TOWN[2], four[3], _TOWN[3]]
+    verbs = "sang", "slept", "ate", "wept", "left"
+    five = [Question(f"Who {verb}?", f"Passage {i}.", f"{i}") for i, verb in enumerate(verbs)]
+    given = "Who sang?, Who slept?, Who ate?, Who wept?, Who left?, any question as good"
+    yield Case("by hand, one group", five, _any, given=given)
+    mixed = [five[0], _TOWN[0], five[1], _TOWN[1], five[2], _TOWN[6], _TOWN[2], five[3], _TOWN[3]]
 
     def first(question: str) -> str:
         return question.split()[0]
@@ -228,7 +232,7 @@ def _lists(trial: Trial) -> Iterator[Case]:
     given = "questions that begin with Who, What and On, by their first word"
     yield Case("groups that are mixed", mixed, first, given=given)
     given = "two questions, any question as good"
-    yield Case("a group of two stays as it is", four[:2], _any, given=given)
+    yield Case("a group of two stays as it is", five[:2], _any, given=given)
     yield Case("no question at all", [], _any, given="an empty list")
     given = "40 made-up questions, by their opening"
     yield Case("any questions", made_up(trial, 40), opening, given=given)

@@ -21,10 +21,13 @@ lab = Lab("lab06", shows=[BPETokenizer.decode])
 MASKING = see(15, "Masking")
 
 
-def on_its_device(trial: Trial, compute: Callable[[], Any], given: str) -> None:
-    """All that an answer makes lies on the device of its input, and no number is taken out of it.
+def on_its_device(trial: Trial, compute: Callable[[], Any], given: str) -> str:
+    """All that an answer makes lies on the device of its input.
 
     Other errors are passed over, because "meta" cannot do everything that a GPU can.
+
+    Returns:
+        The error's words, if there is one.
     """
     said = ""
     try:
@@ -35,7 +38,4 @@ def on_its_device(trial: Trial, compute: Callable[[], Any], given: str) -> None:
     hint = "A tensor that you make, such as torch.arange(T), is made with device=x.device, x being "
     hint += "one that is handed over. On a CPU nobody notices that it is missing."
     trial.holds("device" not in said, "it runs on a GPU, too", hint, given=given)
-    hint = "tolist(), item() and a loop over a tensor's numbers take them to Python, which does "
-    hint += "one after the other: stay with tensors."
-    taken = any(words in said for words in ("item()", "copy out of meta", "data-dependent"))
-    trial.holds(not taken, "it stays with tensors", hint, given=given)
+    return said

@@ -19,6 +19,7 @@ SEP, PAD, CLS = 3, 0, 1
 D = 6  # the width of the states in the checks
 
 _TURN = "That is (B, T, 2): the two rows of logits come first, then the tokens; transpose(1, 2)."
+_SHAPES = "The logits are (B, 2, T) after transpose(1, 2), and a mask (B, T) fits as mask[:, None]."
 _ZERO = "A logit of 0 is not impossible: e to the power of 0 is 1. Outside it is -infinity."
 _OUTSIDE = (
     "In the passage the logits are those of self.output(states). Everything else is -infinity: the "
@@ -112,7 +113,7 @@ def _head_on_its_device(trial: Trial) -> None:
     cases=_heads,
     call=lambda answer, part, *arguments: part(answer, *arguments),
     also=_head_on_its_device,
-    errors={"must match": f"output(states) is (B, T, 2), and (B, 2, T) is asked for. {_OUTSIDE}"},
+    errors={"must match": f"{_SHAPES} {_OUTSIDE}"},
     slips=f"""
     self.output(states).transpose(1, 2) => self.output(states) ;; \
     ~inside[:, None] => ~inside[..., None]
@@ -155,9 +156,13 @@ def _head_on_its_device(trial: Trial) -> None:
     logits.flatten(0, 1), spans.flatten() => logits[:, 1], spans[:, 1]
         The first token of the answer has a loss, too.
     spans.flatten()) => spans.flip(1).flatten())
+    .transpose(1, 2) => .transpose(1, 2).flip(1)
         Row 0 of the logits is for the first token, row 1 for the last one.
     F.cross_entropy => -F.cross_entropy
         A loss becomes smaller as the probability grows: the minus is missing.
+    F.cross_entropy(logits.flatten(0, 1), spans.flatten()) => \
+    -logits.gather(2, spans[..., None]).mean()
+        Logits are no logarithms of probabilities yet: log_softmax makes them so.
     """,
 )
 class SpanHead(nn.Module):
@@ -232,7 +237,11 @@ def _few_sums(trial: Trial) -> None:
         got=f"{counts[0]}, {counts[1]} and {counts[2]} operations of PyTorch",
     )
     far = torch.zeros(2, 2, 9, device="meta")
-    on_its_device(trial, lambda: trial.answer(far, 3), "logits on another device")
+    said = on_its_device(trial, lambda: trial.answer(far, 3), "logits on another device")
+    hint = "tolist(), item() and a loop over a tensor's numbers take them to Python, which does "
+    hint += "one after the other: stay with tensors."
+    taken = any(words in said for words in ("item()", "copy out of meta", "data-dependent"))
+    trial.holds(not taken, "it stays with tensors", hint)
 
 
 @turn(
