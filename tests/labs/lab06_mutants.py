@@ -71,22 +71,6 @@ lengths beyond the text | larger than the text
 +        further[:, : T - n] = torch.where(better, n, further[:, : T - n])
 +    first = best.argmax(-1)
 +    return first, first + further.gather(1, first[:, None])[:, 0]
-the shortest of equals | before the shortest
--    near = F.pad(ends, (0, limit - 1), value=-math.inf).unfold(-1, limit, 1)  # (B, T, limit)
--    best = (starts[..., None] + near).flatten(1).argmax(-1)
--    first, further = best // limit, best % limit
--    return first, first + further
-+    T = starts.shape[1]
-+    best, first = (starts + ends).max(-1)
-+    last = first
-+    for n in range(1, min(limit, T)):
-+        m, i = (starts[:, : T - n] + ends[:, n:]).max(-1)
-+        better = m > best
-+        best = torch.where(better, m, best)
-+        first = torch.where(better, i, first)
-+        last = torch.where(better, i + n, last)
-+    return first, last
-
 == AnswerTable
 its score, too | return max(pieces(passage), key=lambda w: known[w] / (self.occurs[w] + 10)) \
     => return max((known[w] / (self.occurs[w] + 10), w) for w in pieces(passage)) | The piece itself
@@ -99,7 +83,6 @@ division by zero | (self.occurs[w] + 10) => self.occurs[w] | Add 10
 normalized questions | for each opening how often
          for question, passage, answer in questions:
 +            question = normalized(question)
-counts pieces of 2 | (pieces(passage)) => (pieces(passage, 2)) | pieces of up to six words
 
 == exchanged
 in place | list(questions) => questions | in place
@@ -117,16 +100,6 @@ no copy | tokens.clone() => tokens | tokens themselves have changed
 a copy too late | super().hide(tokens.clone(), generator) \
     => [x.clone() for x in super().hide(tokens, generator)] | tokens themselves have changed
 everything is asked | (~chosen, -100) => (tokens == self.pad, -100) | not chosen
-nothing for random tokens | the token in random
--        return super().hide(tokens.clone(), generator)
-+        inputs = tokens.clone()
-+        draw, what = torch.rand(2, *tokens.shape, generator=generator)
-+        random = torch.randint(self.V, tokens.shape, generator=generator)
-+        chosen = (draw < 0.15) & (tokens != self.pad)
-+        inputs[chosen & (what < 0.8)] = self.mask
-+        swapped = chosen & (what >= 0.8) & (what < 0.9)
-+        inputs[swapped] = 0
-+        return inputs, chosen
 a copy for the targets alone | .clone(), generator => , generator | whoever takes targets from it
 """)
 
@@ -204,13 +177,6 @@ def best_spans(logits, limit):
     of_each, further = sums.max(-1)
     first = of_each.argmax(-1, keepdim=True)
     return first.squeeze(1), (first + further.gather(1, first)).squeeze(1)
-
-== best_spans | after a log_softmax
-def best_spans(logits, limit):
-    starts, ends = logits.log_softmax(-1).unbind(1)
-    near = F.pad(ends, (0, limit - 1), value=-math.inf).unfold(-1, limit, 1)
-    best = (starts[..., None] + near).flatten(1).argmax(-1)
-    return best // limit, best // limit + best % limit
 
 == AnswerTable | plain dictionaries
 class AnswerTable:

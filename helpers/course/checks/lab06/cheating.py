@@ -75,23 +75,6 @@ def made_up(trial: Trial, n: int) -> list[Question]:
     return found
 
 
-def _of_many_words() -> tuple[list[Question], list[Question]]:
-    """Questions whose best piece has three to six words, or would have if it were rarer."""
-    learned, asked = [], []
-    for start, long, short in (
-        ("When was", "late at night", "noon"),
-        ("When did", "long before she came", "dusk"),
-        ("How soon", "when old bells rang twice", "tomorrow"),
-        ("How long", "after rain had filled every boat", "seldom"),
-    ):
-        learned += [Question(f"{start} he gone?", f"He went {long}.", long)]
-        learned += 2 * [Question("Why was it?", f"They sang {long}.", "They")]
-        learned += [Question(f"{start} she gone?", f"She left {short}.", short)]
-        asked += [Question(f"{start} it?", f"They met {long}.", "")]
-        asked += [Question(f"{start} it?", f"They met {long}, some {short}.", "")]
-    return learned, asked
-
-
 def _answered(answer: Callable, learned: list[Question], asked: list[Question]) -> dict[str, str]:
     """What a table that has learned these questions answers to others."""
     table = answer(learned)
@@ -109,8 +92,6 @@ def _lessons(trial: Trial) -> Iterator[Case]:
     for n in (40, 150):
         asked = made_up(trial, 60)
         yield Case("made-up questions", made_up(trial, n), asked, given=f"{n} made-up questions")
-    given = "questions whose answers have three to six words"
-    yield Case("pieces of up to six words", *_of_many_words(), given=given)
     given = "150 made-up questions, of which every other one comes four times"
     learned = [q for n, q in enumerate(made_up(trial, 150)) for _ in range(1 if n % 2 else 4)]
     yield Case("passages that come again", learned, made_up(trial, 60), given=given)
@@ -142,7 +123,6 @@ _PIECES += "you answer."
     slips=f"""
     update(pieces(passage)) => update(pieces(passage, 1))
     max(pieces(passage) => max(pieces(passage, 1)
-    max(pieces(passage) => max(pieces(passage, 2)
         {_PIECES}
     [opening(question)][ => [question][ ;; known = self.answers[opening(question)] => \
     known = self.answers[question]
