@@ -33,7 +33,7 @@ zero times infinity outside | return logits.masked_fill(~inside[:, None], -math.
 +        inside = (segments == 1) & (place < tokens.shape[1] - 1)  # (B, T)
 no loss yet | return F.cross_entropy(logits.flatten(0, 1), spans.flatten()) \
     => raise NotImplementedError | still raises
-not exchanged | (B, 2, T) is asked for
+not exchanged | (B, 2, T) after transpose
 -        logits = self.output(states).transpose(1, 2)  # (B, 2, T)
 +        logits = self.output(states)
 
@@ -84,14 +84,12 @@ normalized questions | for each opening how often
          for question, passage, answer in questions:
 +            question = normalized(question)
 
-== exchanged
-in place | list(questions) => questions | in place
-texts alone | = Question(questions[other].question, *questions[k][1:]) \
-    => = questions[other].question | A list of questions
-key of all three | key(q.question) => key(q) | key gets the question alone
-another passage each time, drawn | group[2:] + group[:2] \
-    => sorted(group, key=lambda k: -k) | The group is turned round
-nothing comes back | return found => found | without return
+== by_chance
+p alone | return b, c, min( => return min( | another type
+nothing comes back | return b, c => b, c | without return
+all right answers of own | (own > other).sum() => (own > 0).sum() | b: own > other
+a coin that knows | / 2**n => / n**2 | at least m = max(b, c)
+whole numbers of per cent | min(1.0, 2 * tail) => round(min(1.0, 2 * tail), 2) | for both sides
 
 == Repaired
 padding is seen | x = block(x, mask=real) => x = block(x) | [PAD] stands
@@ -213,24 +211,22 @@ class AnswerTable:
         scores = [known.get(w, 0) / (self.n.get(w, 0) + 10) for w in pieces(passage)]
         return pieces(passage)[scores.index(max(scores))]
 
-== exchanged | one after the other
-def exchanged(questions, key):
-    found = []
-    for q in questions:
-        group = [other for other in questions if key(other.question) == key(q.question)]
-        place = [other is q for other in group].index(True)
-        found.append((group[(place + 2) % len(group)].question, q.passage, q.answer))
-    return found
+== by_chance | the other side subtracted
+def by_chance(own, other):
+    b, c = (own > other).sum().item(), (other > own).sum().item()
+    few = sum(math.comb(b + c, k) for k in range(min(b, c) + 1))
+    return [b, c, min(1, 2 * few / 2 ** (b + c))]
 
-== exchanged | rolled with a queue
-def exchanged(questions, key):
-    from collections import deque
-    waiting = {}
-    for q in questions:
-        waiting.setdefault(key(q[0]), deque()).append(q[0])
-    for texts in waiting.values():
-        texts.rotate(-2)
-    return [Question(waiting[key(q)].popleft(), p, a) for q, p, a in questions]
+== by_chance | both tails, one toss after the other
+def by_chance(own, other):
+    gaps = own - other
+    b, c = int((gaps > 0).sum()), int((gaps < 0).sum())
+    chances = [1.0]
+    for _ in range(b + c):
+        chances = [0.5 * (x + y) for x, y in zip([*chances, 0], [0, *chances])]
+    middle = (b + c) / 2
+    p = sum(x for k, x in enumerate(chances) if abs(k - middle) >= abs(b - middle))
+    return b, c, torch.tensor(p, dtype=torch.float64)
 
 == Repaired | every method anew
 class Repaired(Broken):

@@ -1,5 +1,6 @@
 """What the checks of lab 06 hold answers against: it agrees with the course and with the lab."""
 
+import itertools
 import math
 
 import pytest
@@ -33,7 +34,7 @@ def notebook():
 
 def test_the_tasks_stand_in_the_order_of_the_notebook():
     assert list(TASKS) == [
-        "choose_words", "SpanHead", "best_spans", "AnswerTable", "exchanged", "Repaired"
+        "choose_words", "SpanHead", "best_spans", "AnswerTable", "by_chance", "Repaired"
     ]  # fmt: skip
 
 
@@ -126,6 +127,16 @@ def test_words_begin_where_letters_do_not_go_on(notebook):
         words[-1] += notebook["tokenizer"].decode([token])
     told = [word.strip() for word in words if word.strip()]
     assert {"The", "weaver", "said", "What", "to", "Pell", "cat"} <= {*told}
+
+
+@pytest.mark.parametrize(("b", "c"), [(0, 0), (3, 0), (2, 2), (1, 5), (6, 3)])
+def test_chance_is_what_all_tosses_of_the_coins_say(b, c):
+    own = torch.tensor([100.0] * b + [0.0] * c + [100.0, 0.0])
+    other = torch.tensor([0.0] * b + [100.0] * c + [100.0, 0.0])
+    tosses = [sum(sides) for sides in itertools.product((0, 1), repeat=b + c)]
+    unequal = [abs(2 * heads - b - c) >= abs(b - c) for heads in tosses]
+    expected = sum(unequal) / len(tosses)
+    assert lab06.by_chance.fallback(own, other) == (b, c, pytest.approx(expected))
 
 
 def test_a_question_is_exchanged_for_one_of_its_kind(notebook):

@@ -1,10 +1,12 @@
-"""Checks of lab 06, tasks 4 and 5: a reader that does not read, and questions exchanged."""
+"""Checks of lab 06, tasks 4 and 5: a reader that does not read, and what chance would do."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from typing import Any
+
+import torch
 
 from helpers.course.checks.lab06.common import lab
 from helpers.course.checks.trial import NOTHING, Complaint, Trial
@@ -186,86 +188,69 @@ class AnswerTable:
         return max(pieces(passage), key=lambda w: known[w] / (self.occurs[w] + 10))
 
 
-def _any(question: str) -> str:
-    return "any"
+_TWO_SIDES = (
+    "b: own > other, c: own < other. Of the n = b + c coins at least m = max(b, c) fall on one "
+    "side: add up math.comb(n, k) for k from m to n, divide by 2**n, and double it, for both "
+    "sides; a probability is at most 1."
+)
 
 
-def _swapped(answer: Callable, questions: list[Question], key: Callable) -> list[tuple[Any, ...]]:
-    found = answer(questions, key)
-    three = isinstance(found, list) and all(isinstance(q, tuple) and len(q) == 3 for q in found)
-    if found is not None and not three:
-        hint = "A list of questions comes back, Question(question, passage, answer) each."
-        raise Complaint("a list of questions", hint, got=str(found)[:80])
-    return found and [tuple(q) for q in found]
-
-
-def _lists(trial: Trial) -> Iterator[Case]:
-    verbs = "sang", "slept", "ate", "wept", "left"
-    five = [Question(f"Who {verb}?", f"Passage {i}.", f"{i}") for i, verb in enumerate(verbs)]
-    given = "Who sang?, Who slept?, Who ate?, Who wept?, Who left?, any question as good"
-    yield Case("by hand, one group", five, _any, given=given)
-    mixed = [five[0], _TOWN[0], five[1], _TOWN[1], five[2], _TOWN[6], _TOWN[2], five[3], _TOWN[3]]
-
-    def first(question: str) -> str:
-        return question.split()[0]
-
-    given = "questions that begin with Who, What and On, by their first word"
-    yield Case("groups that are mixed", mixed, first, given=given)
-    given = "two questions, any question as good"
-    yield Case("a group of two stays as it is", five[:2], _any, given=given)
-    yield Case("no question at all", [], _any, given="an empty list")
-    given = "40 made-up questions, by their opening"
-    yield Case("any questions", made_up(trial, 40), opening, given=given)
+def _marks(trial: Trial) -> Iterator[Case]:
+    own, other = 100.0 * torch.tensor([[1] * 6 + [0, 0, 1, 0], [0] * 6 + [1, 1, 1, 0]])
+    given = "own right six times alone, other twice alone, once both, once neither"
+    yield Case("by hand: b = 6, c = 2", own, other, given=given)
+    given = "own right twice alone, other six times alone, once both, once neither"
+    yield Case("the other way round", other, own, given=given)
+    given = "each of them right once alone, once both"
+    yield Case("as often", own[[0, 6, 8]], other[[0, 6, 8]], given=given)
+    yield Case("no difference anywhere", own, own, given="both right in the same seven of ten")
+    for N in (30, 120):
+        own, other = (100.0 * (trial.normal(N) < edge).float() for edge in (0.3, 0.2))
+        yield Case("any marks", own, other, given=f"{N} questions, both right in half of them")
 
 
 @turn(
     lab,
-    "First a dictionary from each key to the places of its questions, in the order of the list: "
-    "groups[key(q.question)].append(k). Then in each group place k gets the question of the place "
-    "two further on, and the last two get those of the first two: group[2:] + group[:2] is the "
-    "group, two further on. key gets the question alone, a text.",
-    cases=_lists,
-    call=_swapped,
-    uses=["Question", "opening"],
+    _TWO_SIDES,
+    cases=_marks,
+    without=["binomtest", "binom"],
     slips="""
-    group[2:] + group[:2] => group[1:] + group[:1]
-        That is the next question of the group, which is often of the same story: take the one two
-        places further on.
-    group[2:] + group[:2] => group[-2:] + group[:-2]
-        That is two places back: the question comes from two places further on.
-    group[2:] + group[:2] => group[::-1]
-        The group is turned round here: each takes the question two places further on.
-    group[2:] + group[:2], strict=True => group[2:], strict=False
-        The last two of a group take the questions of its first two.
-    questions[k]._replace(question=questions[other].question) => questions[other]
-    questions[k]._replace(question=questions[other].question) => \
-    questions[other]._replace(question=questions[k].question)
-        Passages and answers stay where they are, and only the question is exchanged.
-    (question=questions[other].question) => \
-    (question=questions[other].question, answer=questions[other].answer)
-        The right answer is still that of the passage's own question: it stays.
-    (question=questions[other].question) => \
-    (question=questions[other].question, passage=questions[other].passage)
-        The passage stays: a question about another passage is put to it.
-    key(q.question) => q.question
-        Those with the same key form a group: key(q.question), not the question itself.
-    key(q.question) => "any"
-        Only questions with the same key are exchanged.
-    return found => return [found[k] for group in groups.values() for k in group]
-        The list keeps its order, whatever group a question belongs to.
-    for group in groups.values(): => for group in [list(range(len(questions)))]:
-        Only questions with the same key are exchanged.
-    return found => \
-    return [found[k] for group in groups.values() if len(group) > 2 for k in sorted(group)]
-    return found => return [q for k, q in enumerate(found) if len(groups[key(questions[k][0])]) > 2]
-        A group of one or two stays as it is, and stays in the list.
+    (own > other) => (own > 0) ;; (own < other) => (other > 0)
+        These are all that each got right: b and c count the questions where only one of the two is
+        right.
+    (own > other) => (own >= other) ;; (own < other) => (own <= other)
+    (own > other) => (own >= other)
+    (own < other) => (own <= other)
+        Where both are right, or both wrong, exchanging made no difference: such a question counts
+        for neither side.
+    b, c = int((own > other).sum()), int((own < other).sum()) => \
+    c, b = int((own > other).sum()), int((own < other).sum())
+        b is how often only own is right, and it comes first; then c.
+    n, m = b + c => n, m = len(own)
+        n = b + c: only the questions where the two differ are tossed.
+    max(b, c) => min(b, c)
+    max(b, c) => b
+        m is the larger of the two, also where other is right more often: how likely is it to be so
+        unequal?
+    range(m, n + 1) => range(m + 1, n + 1)
+        "At least as unequal" counts what came out, too: k begins at m.
+    range(m, n + 1) => range(m, n)
+        All n on one side is possible, too: k goes up to n, and range(m, n + 1) ends there.
+    sum(math.comb(n, k) for k in range(m, n + 1)) => math.comb(n, m)
+        That is the probability of just this; asked for is that of at least as unequal, so add up
+        the k from m to n.
+    min(1.0, 2 * tail) => min(1.0, tail)
+        Own could have been as far ahead as behind: both sides count, so it is doubled.
+    min(1.0, 2 * tail) => 2 * tail
+        A probability is at most 1: where b and c are equal, both sides count their middle.
+    min(1.0, 2 * tail) => 1 - min(1.0, 2 * tail)
+        p is how likely it is to be so unequal by chance, and not 1 minus that.
+    min(1.0, 2 * tail) => 100 * min(1.0, 2 * tail)
+        p lies between 0 and 1, not in per cent.
     """,
 )
-def exchanged(questions, key):
-    groups, found = defaultdict(list), list(questions)
-    for k, q in enumerate(questions):
-        groups[key(q.question)].append(k)
-    for group in groups.values():
-        for k, other in zip(group, group[2:] + group[:2], strict=True):
-            found[k] = questions[k]._replace(question=questions[other].question)
-    return found
+def by_chance(own, other):
+    b, c = int((own > other).sum()), int((own < other).sum())
+    n, m = b + c, max(b, c)
+    tail = sum(math.comb(n, k) for k in range(m, n + 1)) / 2**n
+    return b, c, min(1.0, 2 * tail)
