@@ -88,7 +88,7 @@ normalized questions | for each opening how often
 p alone | return b, c, min( => return min( | another type
 nothing comes back | return b, c => b, c | without return
 all right answers of own | (own > other).sum() => (own > 0).sum() | b: own > other
-a coin that knows | / 2**n => / n**2 | at least m = max(b, c)
+a die for a coin | 2**n => 6**n | at least m = max(b, c)
 whole numbers of per cent | min(1.0, 2 * tail) => round(min(1.0, 2 * tail), 2) | for both sides
 
 == Repaired
