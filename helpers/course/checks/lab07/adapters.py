@@ -202,8 +202,8 @@ def plain_state(trial: Trial) -> None:
                 copy = adapted(trial, small(Trial(None), tied), packed, output=tied)
                 copy.load_state_dict(before)
                 wrong.append((version(copy)[key], words))
-            trial.equals(got[key], value, f"{name}: {key}", f"{shared} {MERGE}", slips=wrong,
-                         given=given)  # fmt: skip
+            trial.equals(got[key], value, f"the values of {name}", f"{shared} {MERGE}", slips=wrong,
+                         given=f"{given}: {key}")  # fmt: skip
         plain = Small(False).double()
         plain.load_state_dict(got)
         trial.holds(torch.allclose(plain(tokens), logits), "a plain model computes the same", hint)

@@ -4,31 +4,32 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
-from torch.nn import functional as F
 
+from helpers.course.checks.lab import on_leaderboard
 from helpers.course.checks.lab07 import solutions
-from helpers.course.checks.lab07.common import BITS, GROUP, MEMORY, lab
+from helpers.course.checks.lab07.common import BITS, MEMORY, lab
+from helpers.course.checks.lab07.given import (
+    GROUP,
+    T,
+    bits_of,
+    bits_of_old_stories,
+    build,
+    examples,
+    requests_batch,
+    shipped,
+    train,
+    untouched,
+)  # fmt: skip
 from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
-from helpers.course.environment import find_root
-from helpers.data.bpe import END_OF_TEXT, BPETokenizer
-from helpers.data.lantern_reader import read_stories
-from helpers.data.reader_instructions import Instruction, to_mention
-from helpers.inference.plausibility import bits_per_byte, text_log_probs
-from helpers.learning import checkpoints
-from helpers.models.fused_attention import fused
 from helpers.models.gpt import GPT
 
 MEGABYTES, GFLOPS = 0.75, 90.0  # what a plan may take
 MOST_BITS, MOST_LOST = 44.0, 0.3  # what it must come to
-T = 32  # positions of a text
-MAPS = {"qkv": (True, True, True), "output": (True,), "up": (True,), "down": (True,)}
 FORGETS = see(17, "Keep what it knew")
 NEAR = 0.01  # a forecast's
 CHOICES = {
@@ -47,88 +48,6 @@ class Tuned(NamedTuple):
     model: GPT
     bits: float  # for each answer that was held out
     lost: float  # bits per byte of old stories
-
-
-@cache
-def shipped() -> tuple[GPT, BPETokenizer]:
-    """The GPT that ships with the course, with fused attention, and its tokenizer."""
-    folder = find_root() / "data/checkpoints/lantern_stories_gpt"
-    gpt = checkpoints.load_model(folder)[0].float().eval()
-    return fused(gpt), BPETokenizer.load(folder / "tokenizer.json")
-
-
-def requests(part: str) -> list[Instruction]:
-    """Sentences about somebody, asked for by the name and by whether somebody speaks in them."""
-    return [
-        task._replace(prompt=f"{task.prompt.strip()}\nSpoken: {_spoken(task)}\n\n")
-        for task in to_mention(read_stories(part), each=4)
-    ]
-
-
-def _spoken(task: Instruction) -> str:
-    return "yes" if '"' in task.answer else "no"
-
-
-def batch_of(tasks: Sequence[Instruction], length: int = T) -> tuple[Tensor, Tensor]:
-    """What is read and the targets, (B, length) each."""
-    tokenizer = shipped()[1]
-    end, read, targets = tokenizer.special_ids[END_OF_TEXT], [], []
-    for task in tasks:
-        prompt = [end, *tokenizer.encode(task.prompt).tolist()]
-        answer = [*tokenizer.encode(task.answer).tolist(), end]
-        row, empty = [*prompt, *answer], length + 1 - len(prompt) - len(answer)
-        read.append(row[:-1] + [end] * empty)
-        targets.append([-100] * (len(prompt) - 1) + answer + [-100] * empty)
-    return torch.tensor(read), torch.tensor(targets)
-
-
-@cache
-def examples(part: str, number: int | None = None) -> tuple[Instruction, ...]:
-    """Those that fit into T positions, in a random order."""
-    made, tokenizer = requests(part), shipped()[1]
-    short = [
-        task for task in made
-        if len(tokenizer.encode(task.prompt)) + len(tokenizer.encode(task.answer)) + 1 <= T
-    ]  # fmt: skip
-    order = torch.randperm(len(short), generator=torch.Generator().manual_seed(0))
-    return tuple(short[i] for i in order[:number].tolist())
-
-
-@torch.no_grad()
-def bits_of(model: nn.Module, tasks: Sequence[Instruction]) -> float:
-    """The surprise of an answer and its end, in bits, on average."""
-    read, targets = batch_of(tasks, T + 8)
-    costs = [
-        F.cross_entropy(model(x).transpose(1, 2), y, reduction="sum")
-        for x, y in zip(read.split(50), targets.split(50), strict=True)
-    ]
-    return float(sum(costs)) / len(tasks) / math.log(2)
-
-
-@cache
-def _old_texts() -> tuple[list[Tensor], list[str]]:
-    tokenizer, texts = shipped()[1], [s.document for s in read_stories("validation")[:12]]
-    end = torch.tensor([tokenizer.special_ids[END_OF_TEXT]])
-    return [torch.cat([end, tokenizer.encode(text), end]) for text in texts], texts
-
-
-def bits_of_old_stories(model: nn.Module) -> float:
-    """Bits per byte of stories that no model here was trained on."""
-    return bits_per_byte(text_log_probs(model, _old_texts()[0]), _old_texts()[1])
-
-
-def build(model: GPT, bits: int, rank: int, first: int, kinds: Any = solutions) -> GPT:
-    """Freeze a fused GPT, pack the maps of its blocks, put LoRA around those from ``first`` on."""
-    model.requires_grad_(False)
-    for i, block in enumerate(model.blocks):
-        for part in (block.attention, block.feed_forward):
-            for name in MAPS:
-                if old := getattr(part, name, None):
-                    new = kinds.Packed(old, bits, GROUP) if bits < 16 else old
-                    if i >= first:
-                        new = kinds.LoRA(new, MAPS[name], rank, 2 * rank)
-                    setattr(part, name, new)
-    return model
 
 
 def cost(model: GPT, positions: int) -> tuple[float, float]:
@@ -154,24 +73,19 @@ def cost(model: GPT, positions: int) -> tuple[float, float]:
 def tuned(
     bits: int, rank: int, first: int, rows: int, steps: int, rate: float, seed: int = 0
 ) -> Tuned:
-    """Train as a plan says; a plan is trained once."""
+    """Train as a plan says, with the course's own parts; a plan is trained once."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = build(copy.deepcopy(shipped()[0]), bits, rank, first)
-    tuner, draw = solutions.Repaired(model, rate), torch.Generator().manual_seed(seed)
-    tasks = examples("train")
-    for step in range(steps):
-        tuner.optimizer.param_groups[0]["lr"] = rate * min((step + 1) / 10, 1 - step / steps)
-        chosen = torch.randint(len(tasks), (rows,), generator=draw).tolist()
-        tuner.step(*batch_of([tasks[i] for i in chosen]))
+        model = planned(bits, rank, first)
+    train(model, lambda step: requests_batch(steps * seed + step, rows), steps, rate)
     lost = bits_of_old_stories(model) - untouched()
     return Tuned(model, bits_of(model, examples("test", 200)), lost)
 
 
-@cache
-def untouched() -> float:
-    """Bits per byte of old stories before anything is changed."""
-    return bits_of_old_stories(shipped()[0])
+def planned(bits: int, rank: int, first: int) -> GPT:
+    """The GPT as a plan wants it, before it is trained."""
+    gpt = copy.deepcopy(shipped()[0])
+    return build(gpt, bits, rank, first, solutions.Packed, solutions.LoRA)
 
 
 def _plan() -> dict[str, float]:
@@ -203,7 +117,7 @@ def plan(trial: Trial) -> None:
         hint = "A number above 0 is asked for."
         trial.holds(fine, "settings that can be run", hint, given=name, got=repr(got[name]))
     plan = {name: got[name] for name in SETTINGS}
-    model = build(copy.deepcopy(shipped()[0]), plan["bits"], plan["rank"], plan["first"])
+    model = planned(plan["bits"], plan["rank"], plan["first"])
     positions = plan["rows"] * plan["steps"] * T
     stored, operations = cost(model, positions)
     given = ", ".join(f"{name} {value}" for name, value in plan.items())
@@ -221,7 +135,7 @@ def plan(trial: Trial) -> None:
     ):  # fmt: skip
         near = abs(got[name] - value) < NEAR * value
         trial.holds(near, f"the forecast is right: {name}", hint, given=given,
-                    got=f"forecast {got[name]:.4g}", expected="what is counted, to 1 %")  # fmt: skip
+                    got=f"forecast {got[name]:.4g}", expected="the count, to 1 %")  # fmt: skip
     result = tuned(**plan)
     words = (
         "What two bits have spoiled so short a training does not bring back." if plan["bits"] < 4
@@ -237,3 +151,12 @@ def plan(trial: Trial) -> None:
     hint += f"the last ones at a high rate. {FORGETS}"
     trial.holds(result.lost <= MOST_LOST, f"old stories lose at most {MOST_LOST} bits per byte",
                 hint, given=given, got=f"{result.lost:.2f} bits per byte")  # fmt: skip
+
+
+@on_leaderboard("bits for an answer of other stories")
+def leaderboard(answer: object) -> float:
+    """What a plan that keeps to the budget comes to on requests that decide about no points."""
+    trial = Trial(answer)
+    plan.check(trial)
+    return bits_of(tuned(**{name: trial.value[name] for name in SETTINGS}).model,
+                   examples("validation", 200))  # fmt: skip

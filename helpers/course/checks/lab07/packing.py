@@ -12,7 +12,6 @@ from helpers.course.checks.lab07.common import BITS, has, is_module_class, lab, 
 from helpers.course.checks.trial import Trial
 from helpers.course.checks.turn import Slips
 
-
 SLIPS = Slips(
     solutions.Packed,
     """
@@ -55,7 +54,10 @@ def Packed(trial: Trial) -> None:
     ]
     for rule, old, bits, group, given in cases:
         before = old.weight.detach().clone()
-        mine, ours = trial.call(old, bits, group, given=given, hint=usual), solutions.Packed(old, bits, group)
+        mine, ours = (
+            trial.call(old, bits, group, given=given, hint=usual),
+            solutions.Packed(old, bits, group),
+        )
         has(trial, mine, ("codes", "scales", "weight", "in_features", "out_features"), given)
         unchanged = torch.equal(old.weight, before)
         trial.holds(unchanged, "the old map stays as it is", "Make a new matrix.", given=given)
@@ -78,7 +80,9 @@ def Packed(trial: Trial) -> None:
                 slips += [(slip.weight(), hint)]
         got = trial.run(mine.weight, given=given, hint=usual)
         trial.equals(got, ours.weight(), f"{rule}: weight", usual, slips=slips, given=given)
-        got = trial.run(mine, x, given=given, hint="x times the matrix: F.linear(x, self.weight()).")
+        got = trial.run(
+            mine, x, given=given, hint="x times the matrix: F.linear(x, self.weight())."
+        )
         trial.equals(got, ours(x), "forward multiplies by the matrix", usual, given=given)
         _is_frozen(trial, mine, got, x, given)
 

@@ -71,7 +71,7 @@ _SLIPS: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"scales": False}, f"Every group has a scale of two bytes. {BITS}"),
         ({"state": 2}, f"A trained weight has a gradient and AdamW's numbers, too. {MEMORY}"),
         ({"state": 0}, f"The trained weights take memory, too, 16 bytes each. {MEMORY}"),
-        ({"table": 0}, "Embeddings and output are not packed; two bytes for each of their numbers."),
+        ({"table": 0}, "Embeddings and output are not packed: two bytes a number."),
         ({"table": 1}, "Embeddings and output are two tables of two-byte numbers."),
         ({"unpacked": True}, "Eight bits are a byte."),
     ],

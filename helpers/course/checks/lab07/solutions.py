@@ -56,9 +56,9 @@ class LoRA(nn.Module):
         super().__init__()
         self.in_features, self.out_features = old.in_features, old.out_features
         self.old, self.parts, self.scale = old.requires_grad_(False), parts, alpha / r
-        P, O, I = sum(parts), old.out_features // len(parts), old.in_features
-        self.A = nn.Parameter(torch.randn(P, r, I) / I**0.5)
-        self.B = nn.Parameter(torch.zeros(P, O, r))
+        P, k = sum(parts), old.in_features
+        self.A = nn.Parameter(torch.randn(P, r, k) / k**0.5)
+        self.B = nn.Parameter(torch.zeros(P, old.out_features // len(parts), r))
 
     def forward(self, x):
         """x (..., I) -> (..., O)"""
@@ -72,10 +72,10 @@ class LoRA(nn.Module):
 
     def update(self):
         """What a merge adds to the matrix of old, (O, I)."""
-        thin = iter(self.scale * self.B @ self.A)
-        rows, I = self.out_features // len(self.parts), self.in_features
-        return torch.cat([next(thin) if chosen else self.A.new_zeros(rows, I)
-                          for chosen in self.parts])  # fmt: skip
+        shape = len(self.parts), -1, self.in_features
+        update = self.A.new_zeros(self.out_features, self.in_features).view(shape)
+        update[list(self.parts)] = self.scale * self.B @ self.A
+        return update.flatten(0, 1)
 
 
 def plain_state(model):
@@ -98,7 +98,9 @@ class Broken:
     """Trains LoRA and keeps the best A and B. Three things are wrong."""
 
     def __init__(self, model, rate):
-        self.model = model
+        self.model = model.requires_grad_(False)
+        for p in self.trained().values():
+            p.requires_grad_(True)
         self.optimizer = torch.optim.AdamW(self.trained().values(), lr=rate, weight_decay=0)
 
     def trained(self):

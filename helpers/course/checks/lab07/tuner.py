@@ -132,9 +132,7 @@ def _own_gradients(trial: Trial, model: Small, batches: list[Batch], given: str)
     return all(right)
 
 
-def _trained(
-    trial: Trial, model: Small, batches: list[Batch], held: Batch, given: str
-) -> float:
+def _trained(trial: Trial, model: Small, batches: list[Batch], held: Batch, given: str) -> float:
     lowest = trial.run(_made(trial, model, given).train, batches, held, given=given)
     hint = "train hands back the lowest loss on what is held out, a number."
     trial.holds(isinstance(lowest, float), "train hands back a number", hint, given=given,
