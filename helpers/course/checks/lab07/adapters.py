@@ -11,7 +11,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from helpers.course.checks.describing import describe
 from helpers.course.checks.lab07 import solutions
 from helpers.course.checks.lab07.common import LORA, MERGE, START, has, is_module_class, lab, linear
-from helpers.course.checks.trial import Trial
+from helpers.course.checks.trial import NOTHING, Trial, with_hints
 from helpers.course.checks.turn import Slips
 
 SLIPS = Slips(
@@ -70,7 +70,11 @@ def LoRA(trial: Trial) -> None:
         mine.double()
         got = trial.run(mine, x, given=given, hint=usual)
         hint = f"B begins at zero, so that nothing is changed at first. {START}"
-        trial.equals(got, old(x), "nothing is changed at first", hint, given=given)
+        slips = []
+        if isinstance(old, nn.Linear):
+            call = "Call old, and do not read its weight: it may have a bias, and no weight."
+            slips = [(x @ old.weight.T, call)]
+        trial.equals(got, old(x), "nothing is changed at first", hint, slips=slips, given=given)
         _drawn(trial, mine)
         ours.double().load_state_dict({"A": mine.A, "B": mine.B}, strict=False)
         made = [(version(old, parts, r, alpha).double(), hint) for version, hint in SLIPS]
@@ -163,6 +167,10 @@ def adapted(trial: Trial, model: Small, packed: bool, output: bool = False) -> S
     return model
 
 
+_NAMES = (
+    "The old map stands in the place of the one with LoRA, and its name has no .old; a packed one "
+    "becomes a matrix again, with the name weight."
+)
 STATE_SLIPS = Slips(
     solutions.plain_state,
     """
@@ -189,7 +197,8 @@ def plain_state(trial: Trial) -> None:
         tokens, given = trial.integers(0, 6, 2, 5), f"a model with {name}"
         logits = model(tokens).detach()
         hint = "Walk over model.named_modules(): a map with update, a packed one, and all others."
-        got = trial.call(model, given=given, hint=hint)
+        with with_hints({"KeyError": _NAMES}):
+            got = trial.call(model, given=given, hint=hint)
         ours = solutions.plain_state(model)
         _same_names(trial, got, ours, given)
         after, shared = model.state_dict(), "Copy what you take: a tied output is the table itself."
@@ -219,6 +228,7 @@ plain_state.slips = STATE_SLIPS
 def _same_names(trial: Trial, got: Any, ours: dict[str, Tensor], given: str) -> None:
     fine = isinstance(got, dict) and all(isinstance(value, Tensor) for value in got.values())
     hint = "A dictionary from names to tensors comes back: return state."
+    hint = NOTHING if got is None else hint
     trial.holds(fine, "a state dict", hint, given=given, got=describe(got))
     grad = any(value.requires_grad for value in got.values())
     trial.holds(not grad, "its tensors carry no gradient", "detach() what is computed.",

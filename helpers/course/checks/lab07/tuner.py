@@ -37,7 +37,7 @@ def _batches(trial: Trial) -> tuple[list[Batch], Batch]:
     """Batches of which the later ones ask for something else than the first, and the held out."""
     held = _batch(trial)
     other = held[0], torch.where(held[1] >= 0, (held[1] + 3) % 6, held[1])
-    return [held, held, held, other, other, other], held
+    return [held] * 3 + [other] * 9, held
 
 
 def _twin(model: Small, trial: Trial) -> Small:
@@ -99,6 +99,8 @@ def _moved(trial: Trial, model: Small, batches: list[Batch], given: str) -> bool
     learned = [name for name in moved if name.endswith(_UPDATES)]
     wanted = [name for name in before if name.endswith(_UPDATES)]
     hint = "trained hands back every A and every B, by name; these do not move."
+    if not learned:
+        hint = "Nothing moves at all: a gradient that is gone before the optimizer's step is none."
     trial.holds(learned == wanted, "all A and B are trained", hint, given=given,
                 got=[name for name in wanted if name not in learned])  # fmt: skip
     return moved != learned
@@ -120,15 +122,10 @@ def _own_gradients(trial: Trial, model: Small, batches: list[Batch], given: str)
         return usual(*arguments, **named)
 
     tuner.optimizer.step = watched
-    for batch in (batches[0], batches[3], batches[0]):
+    for batch in (batches[0], batches[-1], batches[0]):
         trial.run(tuner.step, *batch, given=given)
     hint = "step takes one step of self.optimizer."
     trial.holds(len(right) == 3, "one step of the optimizer for each batch", hint, given=given)
-    hint = "The gradient of a step is gone before the optimizer uses it: zero_grad comes before "
-    hint += "backward, or behind the optimizer's step."
-    gone = any(p.grad is None for p in updates) and not right[0]
-    trial.holds(right[0] or not gone, "the first step has the gradient of its batch", hint,
-                given=given)  # fmt: skip
     return all(right)
 
 
