@@ -13,7 +13,8 @@ bits for bytes | n["bits"] / 8 => n["bits"] | Eight bits are a byte
 weights alone | 16 * trained) / 1e9 => 2 * trained) / 1e9 | a gradient and AdamW
 as if all were trained | 4 * (L * block + table) + 6 => 6 * (L * block + table) + 6 \
     | no gradient of its own
-forward alone | 4 * (L * block + table) + 6 => 2 * (L * block + table) + 6 | lets the gradient through
+forward alone | 4 * (L * block + table) + 6 => 2 * (L * block + table) + 6 \
+    | lets the gradient through
 no output | token = 4 * (L * block + table) => token = 4 * (L * block) | The output multiplies
 through the lower half | 2 * L / 2 * block => 4 * L / 2 * block | no gradient goes there
 no lower half | upper = 2 * L / 2 * block => upper = 0 * block | still read forward
@@ -108,8 +109,7 @@ a tensor | return loss.item() => return loss | loss.item()
 no number | return lowest => return best | a number
 
 == plan
-too much memory | rank, first, rows, steps = 4, 2, 0, 8, 80 => rank, first, rows, steps = 8, 2, 0, 8, 80 \
-    | take less
+too much memory | = 4, 2, 0, 8, 80 => = 8, 2, 0, 8, 80 | take less
 too many operations | 0, 8, 80 => 0, 16, 80 | rows times steps
 two bits | bits, rank, first, rows, steps = 4, 2 => bits, rank, first, rows, steps = 2, 3 \
     | What two bits have spoiled

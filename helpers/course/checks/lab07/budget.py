@@ -147,12 +147,14 @@ def plan(trial: Trial) -> None:
         else "The rate is too small for so few steps, or so large that the steps go astray."
     )  # fmt: skip
     slack = SLACK if trial.generator.initial_seed() else (0.0, 0.0)
-    trial.holds(result.bits <= MOST_BITS + slack[0], f"at most {MOST_BITS} bits for an answer held out",
-                words, given=given, got=f"{result.bits:.1f} bits")  # fmt: skip
+    rule = f"at most {MOST_BITS:.0f} bits for an answer held out"
+    found = f"{result.bits:.1f} bits"
+    trial.holds(result.bits <= MOST_BITS + slack[0], rule, words, given=given, got=found)
     hint = "A smaller rate moves the weights less, and so does an update of all blocks than one of "
     hint += f"the last ones at a high rate. {FORGETS}"
-    trial.holds(result.lost <= MOST_LOST + slack[1], f"old stories lose at most {MOST_LOST} bits per byte",
-                hint, given=given, got=f"{result.lost:.2f} bits per byte")  # fmt: skip
+    rule = f"old stories lose at most {MOST_LOST} bits per byte"
+    found = f"{result.lost:.2f} bits per byte"
+    trial.holds(result.lost <= MOST_LOST + slack[1], rule, hint, given=given, got=found)
 
 
 @on_leaderboard("bits for an answer of other stories")
