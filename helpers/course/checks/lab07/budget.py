@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
@@ -104,7 +105,7 @@ def _plan() -> dict[str, float]:
     }
 
 
-@lab.task(_plan, without=["_plan", "fallback"])
+@lab.task(_plan, without=["_plan", "fallback"], lent=False)
 def plan(trial: Trial) -> None:
     got = trial.call(given="plan()")
     trial.named(got, (*SETTINGS, "MB", "GFLOPs"))
@@ -155,6 +156,14 @@ def plan(trial: Trial) -> None:
     rule = f"old stories lose at most {MOST_LOST} bits per byte"
     found = f"{result.lost:.2f} bits per byte"
     trial.holds(result.lost <= MOST_LOST + slack[1], rule, hint, given=given, got=found)
+
+
+def outcome(answer: Callable[[], dict[str, float]]) -> Tuned | None:
+    """What a plan comes to; says so and gives None where it does not pass the check."""
+    if not plan.judge(answer).right:
+        print("Here stands what your plan has bought, as soon as it passes the check.")
+        return None
+    return tuned(**{name: value for name, value in answer().items() if name in SETTINGS})
 
 
 @on_leaderboard("bits for an answer of other stories")

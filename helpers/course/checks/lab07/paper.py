@@ -110,7 +110,7 @@ def slips_of(name: str) -> list[tuple[float, str]]:
     return [*found, *((right * 10.0**n, unit) for n in (-9, -6, -3, 3, 6, 9))]
 
 
-@lab.task(_by_hand, uses=["check"], without=["_by_hand", "plan_of", "fallback"])
+@lab.task(_by_hand, uses=["check"], without=["_by_hand", "plan_of", "fallback"], lent=False)
 def by_hand(trial: Trial) -> None:
     got, expected = trial.call(given="by_hand()"), _by_hand()
     trial.named(got, expected)
