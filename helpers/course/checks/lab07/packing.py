@@ -70,16 +70,16 @@ def Packed(trial: Trial) -> None:
             kind = getattr(found, "dtype", None)
             type_hint = "Codes are stored as torch.uint8, several in a byte." if name == "codes" \
                 else "Scales have the type of the matrix."  # fmt: skip
-            trial.holds(kind == wanted.dtype, f"{name} have their type", type_hint, given=given,
+            trial.holds(kind == wanted.dtype, "both have their types", type_hint, given=given,
                         got=str(kind), expected=str(wanted.dtype))  # fmt: skip
-            trial.equals(found, wanted, f"{rule}: {name}", usual, slips=slips, given=given)
+            trial.equals(found, wanted, rule, usual, slips=slips, given=f"{given}: {name}")
         x = trial.normal(2, 3, old.in_features).requires_grad_()
         slips = []
         for slip, (_, hint) in zip(made, SLIPS, strict=True):
             with suppress(RuntimeError):
                 slips += [(slip.weight(), hint)]
         got = trial.run(mine.weight, given=given, hint=usual)
-        trial.equals(got, ours.weight(), f"{rule}: weight", usual, slips=slips, given=given)
+        trial.equals(got, ours.weight(), rule, usual, slips=slips, given=f"{given}: weight()")
         got = trial.run(
             mine, x, given=given, hint="x times the matrix: F.linear(x, self.weight())."
         )

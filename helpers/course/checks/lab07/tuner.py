@@ -92,7 +92,7 @@ def Repaired(trial: Trial) -> None:
     trial.equals(lowest, best, "train hands back the lowest held-out loss", _OTHER, given=given)
     for name, value in theirs.state_dict().items():
         got, hint = mine.state_dict()[name], _OTHER
-        trial.equals(got, value, f"the steps are Broken's: {name}", hint, given=given,
+        trial.equals(got, value, "the steps are those of Broken", hint, given=f"{given}: {name}",
                      tolerance=1e-5)  # fmt: skip
 
 
