@@ -22,7 +22,7 @@ from benchmarks.study import Row, Study, command, machine
 from helpers.data.masking import mask_tokens, masked_loss
 from helpers.data.sources import HiddenMarkovSource
 from helpers.models.attention import MultiHeadAttention
-from helpers.models.blocks import FeedForward, PostNormBlock
+from helpers.models.blocks import FeedForward, PreNormBlock
 from helpers.models.positions import RotaryPositions
 
 HEARD = {  # place -> what is heard there mostly, and what is heard second
@@ -39,7 +39,7 @@ KINDS = {
     "80/10/10": (0.8, 0.1, 0.1), "100/0/0": (1.0, 0.0, 0.0), "80/0/20": (0.8, 0.0, 0.2),
     "80/20/0": (0.8, 0.2, 0.0), "0/100/0": (0.0, 1.0, 0.0), "0/0/100": (0.0, 0.0, 1.0),
 }  # fmt: skip
-RATES = (0.006, 0.003, 0.012)  # the first is shown; the others are to show that it is fair
+RATES = (0.006, 0.024)  # what is shown, and four times as much
 
 
 def watchman(stays: float = 0.3, walks: float = 0.65, first: float = 0.8, second: float = 0.15):
@@ -56,30 +56,30 @@ def watchman(stays: float = 0.3, walks: float = 0.65, first: float = 0.8, second
 
 
 class SmallEncoder(nn.Module):
-    """A small BERT with rotary positions, as notebook 15 writes it, for texts without padding."""
+    """Pre-norm blocks with rotary positions that look both ways."""
 
     def __init__(self, layers: int, width: int, heads: int) -> None:
         super().__init__()
-        self.tokens = nn.Embedding(V, width)
-        nn.init.normal_(self.tokens.weight, std=0.02)
-        self.norm = nn.LayerNorm(width)
-        self.blocks = nn.ModuleList()
-        for _ in range(layers):
-            rotary = RotaryPositions(width // heads)
-            attention = MultiHeadAttention(width, heads, bias=True, positions=rotary)
-            self.blocks.append(PostNormBlock(width, attention, FeedForward(width)))
-        self.transform, self.transform_norm = nn.Linear(width, width), nn.LayerNorm(width)
-        self.bias = nn.Parameter(torch.zeros(V))
+        self.embed = nn.Embedding(V, width)
+        nn.init.normal_(self.embed.weight, std=0.5)
+        self.blocks = nn.ModuleList(
+            PreNormBlock(
+                width,
+                MultiHeadAttention(width, heads, positions=RotaryPositions(width // heads)),
+                FeedForward(width),
+            )
+            for _ in range(layers)
+        )
+        self.norm, self.output = nn.LayerNorm(width), nn.Linear(width, V)
 
     def states(self, tokens: Tensor) -> Tensor:
-        x = self.norm(self.tokens(tokens))
+        x = self.embed(tokens)
         for block in self.blocks:
             x = block(x)
-        return x
+        return self.norm(x)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        h = self.transform_norm(F.gelu(self.transform(self.states(tokens))))
-        return h @ self.tokens.weight.T + self.bias
+        return self.output(self.states(tokens))
 
 
 class Tests:

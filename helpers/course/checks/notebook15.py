@@ -1,4 +1,4 @@
-"""Your turn with encoders: masking, its loss, BERT's states, a head, and the surest gaps first."""
+"""Your turn with encoders: masking, BERT's states, a head, and the surest gaps first."""
 
 from types import SimpleNamespace
 
@@ -82,51 +82,6 @@ def mask_tokens(tokens, special, draw, what, random, mask):
     return inputs, torch.where(chosen, tokens, -100)
 
 
-def guesses(draw):
-    p = torch.tensor([[[0.75, 0.25], [0.5, 0.5], [0.1, 0.9]]], dtype=torch.double)
-    given = "three tokens with p = (0.75, 0.25), (0.5, 0.5), (0.1, 0.9); targets 0, -100, 1"
-    yield Case("by hand: (ln 4/3 + ln 10/9) / 2", p.log(), torch.tensor([[0, -100, 1]]), given=given)
-    targets = draw.integers(0, 5, 3, 8)
-    targets[:, ::2], targets[0, 1] = -100, -100
-    given = "3 texts of 8 tokens, 11 of them chosen"
-    yield Case("for several texts", draw.normal(3, 8, 5), targets, given=given)
-
-
-@turn(
-    turns,
-    "Take the rows of the logits where targets != -100, their log-probabilities, of each row the "
-    "one of its target, and the mean of what is left, with a minus. "
-    + see(15, "Train it against a known floor"),
-    cases=guesses,
-    slips="""
-    .mean() => .sum()
-        That is the sum; the loss is the mean per chosen token.
-    .mean() => .sum() / targets.numel()
-        You divide by the number of all tokens, and only the chosen ones have a loss.
-    .mean() => .sum() / len(targets)
-        That is the mean per text; divide by the number of chosen tokens.
-    .mean() =>
-        The loss is one number: the mean of these.
-    return -log_p => return log_p
-        The sign: log-probabilities are negative.
-    .log_softmax(-1) =>
-        These are logits: log_softmax makes log-probabilities of them.
-    .log_softmax(-1) => .softmax(-1)
-        The loss is the *logarithm* of the probability, with a minus.
-    .log_softmax(-1) => .log_softmax(-1) / 0.6931471805599453
-        That is in bits; the loss of the training stays in nats.
-    chosen = targets != -100 => chosen = targets != -101 ;; \
-    targets[chosen] => targets.clamp(min=0)[chosen]
-        Tokens that were not chosen count here: leave out where the target is -100.
-    """,
-)
-def masked_loss(logits, targets):
-    """logits (N, T, V), targets (N, T) with -100 where nothing was chosen -> the loss, in nats."""
-    chosen = targets != -100
-    log_p = logits[chosen].log_softmax(-1)
-    return -log_p[torch.arange(len(log_p)), targets[chosen]].mean()
-
-
 def berts(draw):
     for N, T, L in ((1, 3, 1), (3, 6, 2)):
         V, D, H = 9, 8, 2
@@ -196,7 +151,8 @@ def read_texts(draw):
     yield Case("by hand", h, real, W, b, given="two tokens (1, 0) and (3, 2) and a padding (9, 9)")
     real = torch.arange(6) < torch.tensor([6, 2, 4])[:, None]
     given = "states (3, 6, 5) of texts with 6, 2 and 4 tokens, 4 classes"
-    yield Case("a batch", draw.normal(3, 6, 5), real, draw.normal(4, 5), draw.normal(4), given=given)
+    states = draw.normal(3, 6, 5)
+    yield Case("a batch", states, real, draw.normal(4, 5), draw.normal(4), given=given)
 
 
 @turn(
@@ -229,10 +185,10 @@ def mean_logits(h, real, W, b):
 
 
 def gapped(draw):
-    tokens = torch.tensor([5, 9, 2, 9])
-    p = torch.tensor([[0.1, 0.9], [0.6, 0.4], [0.01, 0.99], [0.2, 0.8]], dtype=torch.double)
-    given = "tokens 5, 9, 2, 9; at the gaps p = (0.6, 0.4) and (0.2, 0.8); mask = 9, k = 1"
-    yield Case("by hand", tokens, p.log(), 9, 1, given=given)
+    tokens = torch.tensor([5, 9, 2, 9, 9])
+    p = torch.tensor([0.9, 0.45, 0.99, 0.8, 0.6], dtype=torch.double)
+    given = "tokens 5, 9, 2, 9, 9; p = 0.55, 0.8 and 0.6 at the three gaps; mask = 9, k = 2"
+    yield Case("by hand", tokens, torch.stack([1 - p, p], 1).log(), 9, 2, given=given)
     for T, gaps, k in ((8, 5, 2), (12, 6, 6)):
         tokens = draw.integers(0, 7, T)
         where = torch.randperm(T, generator=draw.generator)[:gaps]
