@@ -32,11 +32,12 @@ REWRITES = [
 """,
     ),
     Rewrite(
-        "mean_logits",
-        "text by text",
-        """def mean_logits(h, real, W, b):
-    means = torch.stack([states[kept].mean(0) for states, kept in zip(h, real)])
-    return means @ W.T + b
+        "fill_gap",
+        "place by place",
+        """def fill_gap(before, after, B):
+    total = (before * after).sum(-1, keepdim=True)
+    places = [before[..., s, None] * after[..., s, None] * B[s] for s in range(len(B))]
+    return sum(places) / total
 """,
     ),
     Rewrite(

@@ -1,4 +1,4 @@
-"""Your turn with encoders: masking, BERT's states, a head, and the surest gaps first."""
+"""Your turn with encoders: both sides of a gap, masking, BERT's states, the surest gaps first."""
 
 from types import SimpleNamespace
 
@@ -12,6 +12,47 @@ from helpers.models.attention import MultiHeadAttention
 from helpers.models.blocks import FeedForward, PostNormBlock
 
 turns = Lab("notebook15")
+
+
+def both_sides(draw):
+    B = torch.tensor([[0.9, 0.1, 0.0], [0.0, 0.5, 0.5]], dtype=torch.double)
+    a, b = torch.tensor([[0.5, 0.5], [0.3, 0.1]], dtype=torch.double)
+    yield Case("it gives what the pencil gives", a, b, B)
+    a, b = draw.normal(2, 3, 4).softmax(-1), draw.normal(2, 3, 4).exp()
+    B = draw.normal(4, 5).softmax(-1)
+    yield Case("it is right for several texts", a[0], b[0], B)
+    yield Case("it is right for texts and positions", a, b, B)
+
+
+@turn(
+    turns,
+    "Multiply what both sides say of each place, divide by the sum over the places, and let each "
+    "place emit its sounds. " + see(15, "How much is the right side worth?"),
+    cases=both_sides,
+    slips="""
+    return belief / belief.sum(-1, keepdim=True) @ B => return belief @ B
+        These do not sum to 1: the product is no distribution yet.
+    belief = before * after => belief = before
+        That is what the left side alone says; use `after`, too.
+    belief = before * after => belief = after
+        That is what the right side alone says; use `before`, too.
+    belief = before * after => belief = before + after
+        The two sides are multiplied, not added: a place that one side excludes is excluded.
+    belief = before * after => before, after, B = before @ B, after @ B, torch.eye(B.shape[1]) ; \
+    B = B.double() ; belief = before * after
+        Combine the two sides place by place; only then go from places to sounds.
+    @ B =>
+        That is the belief about the place; the question was about the sound.
+    belief / belief.sum(-1, keepdim=True) => belief.softmax(-1)
+        Divide by the sum, without a softmax: these are probabilities already, not logits.
+    belief.sum(-1, keepdim=True) => belief.sum()
+        Each row has a sum of its own: sum(-1, keepdim=True).
+    """,
+)
+def fill_gap(before, after, B):
+    """a (..., S), b (..., S) and emissions B (S, V) -> p(sound at the gap) (..., V)."""
+    belief = before * after
+    return belief / belief.sum(-1, keepdim=True) @ B
 
 
 def texts_to_mask(draw):
@@ -142,46 +183,6 @@ def encode(bert, tokens, segments):
     for block in bert.blocks:
         x = block(x, mask=real)
     return x
-
-
-def read_texts(draw):
-    h = torch.tensor([[[1.0, 0.0], [3.0, 2.0], [9.0, 9.0]]], dtype=torch.double)
-    W = torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]], dtype=torch.double)
-    real, b = torch.tensor([[True, True, False]]), torch.tensor([0.0, 0.0, 1.0], dtype=torch.double)
-    yield Case("by hand", h, real, W, b, given="two tokens (1, 0) and (3, 2) and a padding (9, 9)")
-    real = torch.arange(6) < torch.tensor([6, 2, 4])[:, None]
-    given = "states (3, 6, 5) of texts with 6, 2 and 4 tokens, 4 classes"
-    states = draw.normal(3, 6, 5)
-    yield Case("a batch", states, real, draw.normal(4, 5), draw.normal(4), given=given)
-
-
-@turn(
-    turns,
-    "Add up the states of the tokens that are no padding, divide by their number, and give the "
-    "mean to the matrix and the bias. " + see(15, "A head"),
-    cases=read_texts,
-    slips="""
-    return mean @ W.T + b => return h.mean(1) @ W.T + b
-        Padding counts here: leave out the states where real is False.
-    real.sum(1, keepdim=True) => h.shape[1]
-        The sum is divided by T; divide by the number of real tokens, which differs.
-    total / real.sum(1, keepdim=True) => total
-        That is the sum; a long story would shout. Divide by the number of real tokens.
-    total / real.sum(1, keepdim=True) => h[:, 0]
-        That is the state of the first token; here the mean of the states is read.
-    @ W.T + b => @ W.T
-        The bias b is missing.
-    return mean @ W.T + b => return (mean @ W.T + b).softmax(-1)
-        Logits are wanted, not probabilities: cross_entropy makes them itself.
-    return mean @ W.T + b => return mean
-        That is the mean itself; W and b make the logits of the C classes of it.
-    """,
-)
-def mean_logits(h, real, W, b):
-    """States h (N, T, D), real (N, T), False at padding; W (C, D), b (C,) -> logits (N, C)."""
-    total = (h * real[..., None]).sum(1)
-    mean = total / real.sum(1, keepdim=True)
-    return mean @ W.T + b
 
 
 def gapped(draw):
