@@ -63,7 +63,7 @@ segments = torch.tensor([[0, 0, 0, 1, 1, 1], [0, 0, 1, 0, 0, 0]])
 assert (ours(ids, segments) - theirs(ids, segments))[ids > 0].abs().max() < 1e-10
 assert ours.next_sentence(ids, segments).shape == (2, 2)
 
-# %% p076 trained
+# %% p075b trained
 logits, targets = torch.randn(4, 6, 7), torch.randint(7, (4, 6))
 targets[:, ::2] = -100
 log_p = logits.log_softmax(-1)[targets >= 0]
