@@ -78,6 +78,21 @@ assert table[500] > left + 0.15
 
 # %% p094
 assert len(kinds) == 6 and all(len(of_kind(kind, "probe")) == 3 for kind in kinds)
+probes = {kind: of_kind(kind, "probe") for kind in kinds}
+assert all(abs(x - limits["place, own sound"]) < 0.03 for x in probes["0/0/100"])
+assert max(probes["80/10/10"]) < min(probes["100/0/0"]) - 0.03
+assert max(probes["100/0/0"]) < min(probes["80/0/20"]) - 0.1
+for kind in ("80/20/0", "0/100/0"):
+    assert abs(np.mean(probes[kind]) - np.mean(probes["80/10/10"])) < 0.05
+    assert max(of_kind(kind, "intact")) < 0.6
+assert min(of_kind("80/10/10", "intact") + of_kind("80/0/20", "intact")) > 0.88
+assert max(of_kind("100/0/0", "intact")) < 0.5
+met = [x for kind in kinds if kind[0] != "0" for x in of_kind(kind, "gap")]
+assert max(met) - min(met) < 0.07 and min(of_kind("0/0/100", "gap")) > 5
+faster = {kind: np.mean(of_kind(kind, "probe", 0.024)) for kind in kinds}
+assert abs(faster["80/10/10"] - np.mean(probes["80/10/10"])) < 0.03
+for kind in ("100/0/0", "80/20/0", "0/100/0"):
+    assert faster[kind] > np.mean(probes[kind]) + 0.2
 
 # %% p126
 assert 45 < by_words < 55 and 40 < by_head < 52 and by_words - 8 < by_head
