@@ -15,7 +15,7 @@ study = json.loads((root / "benchmarks/results/encoder_source_study.json").read_
 assert np.allclose(study["transitions"], A, atol=1e-7)
 assert np.allclose(study["emissions"], B, atol=1e-7)
 
-# %% p033 trained
+# %% p033b trained
 assert np.mean(curves["looks both ways"][-10:]) < 0.05
 assert abs(np.mean(curves["looks back only"][-10:]) - next_floor) < 0.12
 assert 1.855 < next_floor < 1.885
