@@ -71,7 +71,7 @@ rates_of = {name: {row["rate"] for row in rows} for name, rows in found.items()}
 assert all(len(rates) == 1 for rates in rates_of.values())
 
 # %% c050a trained
-assert early > 40 and endless > 40
+assert min(early.sum(), endless.sum()) > 40
 
 # %% c054a trained
 assert alone.mean() > 0.8 and mixed_batch.mean() <= alone.mean() + 0.02
@@ -98,15 +98,15 @@ white, birds = (example.english.index(word) for word in ("white", "birds"))
 looked = shown[1][0].mean(0).argmax(dim=-1)
 assert example.french[looked[white]] == "blancs" and example.french[looked[birds]] == "oiseaux"
 
-# %% c100
+# %% c099
 assert " ".join(source) == "Thank you <0> me to your party <1> week ."
 assert " ".join(target) == "<0> for inviting <1> last <2>"
-assert written_for(512) == 104
-whole, read, wrote = averages
 r, mu = 0.15, 3
+assert lengths(list(range(512)), torch.Generator().manual_seed(1)) == (512, 512 - 77 + 26, 104)
+assert abs(r * 512 + r * 512 / mu + 1 - 104) < 1 and 0.18 < 104 / 512 < 0.22
+whole, read, wrote = averages
 assert abs(read - (whole - r * whole + r * whole / mu)) < 0.6
 assert abs(wrote - (r * whole + r * whole / mu + 1)) < 0.6
-assert 0.18 < 104 / 512 < 0.22
 
 # %% c127
 assert torch.equal(together, masks["prefix"])
