@@ -15,7 +15,7 @@ WORKERS := -n 3 --dist loadfile --no-loadscope-reorder
 ROOT_USER := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test check fresh mark slides figures release test-marking test-machines test-pretrained pretrained nightly new refresh address zip format clean
+.PHONY: help lab test check fresh mark slides figures site release test-marking test-machines test-pretrained pretrained nightly new refresh address zip format clean
 
 help:
 	@echo "make lab                            open the course in JupyterLab"
@@ -26,8 +26,9 @@ help:
 	@echo "For lecturers:"
 	@echo "make slides NOTEBOOK=09             write slides/09_self_attention.html, which needs no network"
 	@echo "make figures NOTEBOOK=09            write its figures as PNG and SVG, with their captions"
+	@echo "make site                           the course as a website, in build/site"
 	@echo "For assistants (see notebooks/labs/README.md):"
-	@echo "make mark SUBMISSIONS=folder [SECRET_FILE=file]      mark a folder of labs"
+	@echo "make mark SUBMISSIONS=folder [SECRET_FILE=file] [HAND=file] [ROSTER=file]    mark a folder of labs"
 	@echo "make release [CLASS_TREE=folder SECRET_FILE=file]    labs from their sources, or a class's copy"
 	@echo "For maintainers:"
 	@echo "make test-marking                   what protects labs and marking, hostile hand-ins included"
@@ -108,10 +109,15 @@ figures: $(VENV)/.staff-installed
 	@[ -n "$(NOTEBOOK)" ] || { echo "Name the notebook: make figures NOTEBOOK=09"; exit 2; }
 	@$(BIN)/python -m staff.notebooks.figures "$(NOTEBOOK)" $(ARGS)
 
+site: $(VENV)/.site-installed
+	@$(BIN)/python -m staff.site.build $(ARGS)
+
 mark: $(VENV)/.staff-installed
 	@[ -n "$(SUBMISSIONS)" ] || { echo "Name the folder of submissions: make mark SUBMISSIONS=folder"; exit 2; }
 	@$(BIN)/python -m staff.marking.marking "$(SUBMISSIONS)" \
 	  $(if $(SECRET_FILE),--secret-file "$(SECRET_FILE)") $(ARGS)
+	@$(BIN)/python -m staff.marking.by_hand "$(SUBMISSIONS)" \
+	  $(if $(HAND),--hand "$(HAND)") $(if $(ROSTER),--roster "$(ROSTER)")
 
 release: $(VENV)/.staff-installed
 	@$(BIN)/python -m staff.authoring.release \
