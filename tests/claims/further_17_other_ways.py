@@ -20,7 +20,7 @@ _differences = [
     [b - np.interp(size, rows[:, 1], rows[:, 0]) for b, size in lora]
     for lora, rows in zip(harm["LoRA, 8"], harm["adapters"])
 ]
-assert abs(np.array(_differences)).max() < 0.4 and abs(np.mean(_differences, axis=0)).max() < 0.2
+assert abs(np.array(_differences)).max() < 0.8 and abs(np.mean(_differences, axis=0)).max() < 0.2
 _bits, _sizes = means["LoRA, 24"]
 assert np.interp(0.5, _sizes, _bits) > 1.4
 assert all(b < 1.3 for rows in _runs for b, size in rows if size < 0.2)
