@@ -15,7 +15,7 @@ WORKERS := -n 3 --dist loadfile --no-loadscope-reorder
 ROOT_USER := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test check fresh mark slides figures release test-marking test-machines test-pretrained pretrained nightly new refresh address zip format clean
+.PHONY: help lab test check fresh mark slides figures site release test-marking test-machines test-pretrained pretrained nightly new refresh address zip format clean
 
 help:
 	@echo "make lab                            open the course in JupyterLab"
@@ -26,6 +26,7 @@ help:
 	@echo "For lecturers:"
 	@echo "make slides NOTEBOOK=09             write slides/09_self_attention.html, which needs no network"
 	@echo "make figures NOTEBOOK=09            write its figures as PNG and SVG, with their captions"
+	@echo "make site                           the course as a website, in build/site"
 	@echo "For assistants (see notebooks/labs/README.md):"
 	@echo "make mark SUBMISSIONS=folder [SECRET_FILE=file]      mark a folder of labs"
 	@echo "make release [CLASS_TREE=folder SECRET_FILE=file]    labs from their sources, or a class's copy"
@@ -107,6 +108,9 @@ slides: $(VENV)/.site-installed
 figures: $(VENV)/.staff-installed
 	@[ -n "$(NOTEBOOK)" ] || { echo "Name the notebook: make figures NOTEBOOK=09"; exit 2; }
 	@$(BIN)/python -m staff.notebooks.figures "$(NOTEBOOK)" $(ARGS)
+
+site: $(VENV)/.site-installed
+	@$(BIN)/python -m staff.site.build $(ARGS)
 
 mark: $(VENV)/.staff-installed
 	@[ -n "$(SUBMISSIONS)" ] || { echo "Name the folder of submissions: make mark SUBMISSIONS=folder"; exit 2; }

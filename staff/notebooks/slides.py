@@ -75,7 +75,8 @@ def slides_of(notebook: NotebookNode) -> list[Slide]:
     slides = [
         Slide("", [f"<h1>{html.escape(title)}</h1>", markdown2html(question)], cells={0: "slide"})
     ]
-    section, prose = "", []  # prose since the last slide: (index, source)
+    section, asked = "", None  # the cell of the last question
+    prose: list[tuple[int, str]] = []  # since the last slide: (index, source)
     for i, cell in enumerate(notebook.cells):
         if cell.cell_type == "markdown" and (heads := _HEADING.findall(cell.source)):
             if cell.source.startswith("## "):
@@ -83,7 +84,7 @@ def slides_of(notebook: NotebookNode) -> list[Slide]:
                 prose = []
             section = heads[0]
         if SHOW_TAG in tags_of(cell):
-            slide = _slide(notebook, i, section, prose)
+            slide = _slide(notebook, i, section, prose, asked)
             kind = "slide" if section != slides[-1].section else "subslide"
             slide.cells = dict.fromkeys(slide.cells, kind) or {i: kind}
             slide.cells.setdefault(i, "fragment" if slide.then else "-")
@@ -95,6 +96,7 @@ def slides_of(notebook: NotebookNode) -> list[Slide]:
             prose = []
         elif i and cell.cell_type == "markdown":
             prose.append((i, cell.source))
+            asked = i if _QUESTION in cell.source else asked
     slides[-1].notes += [text for _, text in prose]
     return slides
 
@@ -107,16 +109,18 @@ def _opening(source: str) -> tuple[str, str]:
     return lines[0].lstrip("# "), prose
 
 
-def _slide(notebook: NotebookNode, at: int, section: str, prose: list[tuple[int, str]]) -> Slide:
+def _slide(
+    notebook: NotebookNode, at: int, section: str, prose: list[tuple[int, str]], asked: int | None
+) -> Slide:
     cell, slide = notebook.cells[at], Slide(section)
     tags = tags_of(cell)
     if cell.cell_type == "markdown":
         slide.body.append(markdown2html(_HEADING.sub("", cell.source, count=1)))
         return slide
     if ANSWER_TAG in tags:
-        j, question = next(((j, p) for j, p in reversed(prose) if _QUESTION in p), (None, ""))
-        if j is not None:
-            slide.cells[j] = ""
+        if asked is not None:
+            question = notebook.cells[asked].source
+            slide.cells[asked] = ""
             slide.body.append(markdown2html(question[question.index(_QUESTION) :]))
         slide.then += outputs_of(cell)
         return slide
@@ -141,15 +145,13 @@ def lead(prose: str) -> str:
     paragraph = prose.strip().split("\n\n")[-1]
     if re.match(r"\s*([-|>$#]|\d+\.|<|```)", paragraph) or paragraph.rstrip().endswith("$$"):
         return ""
-    sentences = re.split(
-        r"(?<=[.?!:])\s+(?=[A-Z*_`$\"])", re.sub(r"\([^()]*[.?!]\)", "", paragraph)
-    )
+    sentences = re.split(r"(?<=[.?!])\s+(?=[A-Z*_`$\"])", re.sub(r"\([^()]*[.?!]\)", "", paragraph))
     return " ".join(sentences[-1].split()).removesuffix(":")
 
 
 def code_of(cell: NotebookNode) -> str:
     """A cell's source, coloured; without what the checks of a task add below it."""
-    source = re.sub(r"\n+(\w+ = )?check\.\w+\(.*\)\s*$", "", cell.source.rstrip())
+    source = re.sub(r"\n+(\w+ = )?check\.\w+\(.*\)(?=\n|$)", "\n", cell.source.rstrip()).strip()
     return f'<div class="code">{Highlight2HTML()(source, language="python")}</div>'
 
 
