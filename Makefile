@@ -28,7 +28,7 @@ help:
 	@echo "make figures NOTEBOOK=09            write its figures as PNG and SVG, with their captions"
 	@echo "make site                           the course as a website, in build/site"
 	@echo "For assistants (see notebooks/labs/README.md):"
-	@echo "make mark SUBMISSIONS=folder [SECRET_FILE=file]      mark a folder of labs"
+	@echo "make mark SUBMISSIONS=folder [SECRET_FILE=file] [HAND=file] [ROSTER=file]    mark a folder of labs"
 	@echo "make release [CLASS_TREE=folder SECRET_FILE=file]    labs from their sources, or a class's copy"
 	@echo "For maintainers:"
 	@echo "make test-marking                   what protects labs and marking, hostile hand-ins included"
@@ -116,6 +116,8 @@ mark: $(VENV)/.staff-installed
 	@[ -n "$(SUBMISSIONS)" ] || { echo "Name the folder of submissions: make mark SUBMISSIONS=folder"; exit 2; }
 	@$(BIN)/python -m staff.marking.marking "$(SUBMISSIONS)" \
 	  $(if $(SECRET_FILE),--secret-file "$(SECRET_FILE)") $(ARGS)
+	@$(BIN)/python -m staff.marking.by_hand "$(SUBMISSIONS)" \
+	  $(if $(HAND),--hand "$(HAND)") $(if $(ROSTER),--roster "$(ROSTER)")
 
 release: $(VENV)/.staff-installed
 	@$(BIN)/python -m staff.authoring.release \
