@@ -26,7 +26,7 @@ def slow(model: GPT, text: list[int]) -> float:
     ids, total = [0, 4], 0.0
     for place in text:
         p = model(torch.tensor([ids]))[0, -1].softmax(-1)[[7, 2, 5]]
-    XX / p.sum()).log())
+        total += math.log(p[place].item() / p.sum().item())
         ids.append([7, 2, 5][place])
     return total
 
