@@ -5,11 +5,11 @@ assert len(texts) == 6**4 == 1296
 assert abs(float(log_ref.exp().sum()) - 1) < 1e-4
 
 # %% c007
-assert worth("warm and warm and".split()) == 2 and worth("very cold and cold".split()) == -2
-assert worth("not very cold and".split()) == 1 and worth(["warm"] * 4) == 1
+assert worth(["warm", "and"] * 2) == 2 and worth(["cold", "and"] * 2) == -2
+assert worth(["not", "very", "cold", "and"]) == 1 == worth(["warm"] * 4)
 assert -0.35 < float(log_ref.exp() @ reward) < -0.25 and reward.max() == 3
-_best_two = log_ref.argsort(descending=True)[:2].tolist()
-assert len({float(reward[i]) for i in _best_two}) == 2
+_order = log_ref.argsort(descending=True).tolist()
+assert reward[_order[0]] == -2 and reward[_order[2]] == 2
 
 # %% c015 trained
 _w = dict(zip(WORDS, weights.tolist(), strict=True))

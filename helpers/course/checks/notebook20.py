@@ -47,7 +47,7 @@ def pairs(draw):
     """,
 )
 def preference_loss(better, worse):
-    """Rewards (n,) of the preferred and of the other text of each pair -> the mean loss, in nats."""
+    """Rewards (n,) of the preferred text and of the other of each pair -> mean loss, in nats."""
     return -F.logsigmoid(better - worse).mean()
 
 
