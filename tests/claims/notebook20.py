@@ -37,27 +37,31 @@ for n in (2, 4, 16):
     mean, kl = mean_and_kl(best_of(n))
     assert abs(float(best_of(n).exp().sum()) - 1) < 1e-4
     assert kl < math.log(n) - (n - 1) / n
-    same = [row for row in frontier if row[1] <= kl]
-    assert mean < same[0][0] + 0.05 and mean > max(m for m, k in frontier if k < kl) - 0.25
+    gap = np.interp(kl, frontier[::-1, 1], frontier[::-1, 0]) - mean
+    assert -0.01 < gap < 0.25
 
 # %% c045
+from helpers.learning import preferences
+
 for R in (torch.tensor([3.0, 1.0, 2.0]), torch.randn(9, generator=seeded(3))):
     assert torch.allclose(advantages(R), preferences.group_advantages(R), atol=1e-6)
 assert torch.allclose(ways["exact"], ways["mean of the others"], atol=1e-6)
 assert torch.allclose(ways["exact"], 2 * ways["mean of the group"], atol=1e-6)
 _same = F.cosine_similarity(ways["exact"], ways["GRPO"], dim=0)
-assert _same < 0.98
+assert _same < 0.995
 
 # %% c050 trained
 assert 88 < way(reinforced[-1]) < 100
 assert value(reinforced[0]) < value(reinforced[-1])
 
 # %% c067
+from helpers.learning import preferences
+
 _one = [torch.tensor([x]) for x in (-3.0, -1.0, -2.0, -4.0)]
 assert torch.allclose(dpo_loss(*_one, 0.3), preferences.dpo_loss(*_one, 0.3))
 
 # %% c067 trained
-assert 80 < way(direct[-1]) < 100 and way(few[-1]) < way(direct[-1]) - 5
+assert 80 < way(direct[-1]) < 100 and way(few[-1]) < way(direct[-1]) - 10
 
 # %% c083 trained
 assert true < 1.2 and told > 2
@@ -71,7 +75,6 @@ _count, _kl, _bits = judged["with it, beta = 0.3"]
 assert 1.5 < _count < judged["no KL term"][0] and _kl < 40 and _bits < 5.8
 
 # %% c106
-assert pronouns["doctor"][0] > 4 * pronouns["doctor"][1] and min(map(sum, pronouns.values())) >= 8
-assert round(100 * pronouns["doctor"][0] / sum(pronouns["doctor"])) == 81
+assert pronouns["doctor"][0] > 3 * pronouns["doctor"][1] and min(map(sum, pronouns.values())) >= 8
 assert in_text["weaver"] > 0.2 and in_model["weaver"] < -1.5
 assert r > 0.7 and further >= 12 and 85 < share(in_model["doctor"]) < 94
