@@ -61,12 +61,12 @@ _one = [torch.tensor([x]) for x in (-3.0, -1.0, -2.0, -4.0)]
 assert torch.allclose(dpo_loss(*_one, 0.3), preferences.dpo_loss(*_one, 0.3))
 
 # %% c067 trained
-assert 80 < way(direct[-1]) < 100 and way(few[-1]) < way(direct[-1]) - 10
+assert 80 < way(direct[-1]) < 100 and with_few < 70
 
 # %% c083 trained
-assert true < 1.2 and told > 2
+assert true < 1.2 and mean_and_kl(best_policy(log_ref, learned, 0.03)[0], learned)[0] > 2
 assert mean_and_kl(best_policy(log_ref, learned, 0.25)[0])[0] > 1.7
-assert texts[log_p.argmax()] == ["warm"] * 4
+assert texts[best_policy(log_ref, learned, 0.03)[0].argmax()] == ["warm"] * 4
 
 # %% c089 trained
 assert judged["the GPT itself"][0] < 1 and 3.3 < judged["the GPT itself"][2] < 4.3
@@ -77,4 +77,4 @@ assert 1.5 < _count < judged["no KL term"][0] and _kl < 40 and _bits < 5.8
 # %% c106
 assert pronouns["doctor"][0] > 3 * pronouns["doctor"][1] and min(map(sum, pronouns.values())) >= 8
 assert in_text["weaver"] > 0.2 and in_model["weaver"] < -1.5
-assert r > 0.7 and further >= 12 and 85 < share(in_model["doctor"]) < 94
+assert r > 0.7 and further >= 11 and 85 < share(in_model["doctor"]) < 94

@@ -10,8 +10,8 @@ from helpers.course.checks.turn import Case, turn
 turns = Lab("notebook20")
 REWARD = see(20, "A reward from comparisons")
 BEST = see(20, "The best policy can be written down")
-GRADIENT = see(20, "Policy gradients")
-DPO = see(20, "DPO")
+GRADIENT = see(20, "Policy gradients: more of what earned more")
+DPO = see(20, "DPO: no reward model, no writing")
 
 
 def pairs(draw):
