@@ -15,7 +15,7 @@ WORKERS := -n 3 --dist loadfile --no-loadscope-reorder
 ROOT_USER := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test check fresh mark release test-marking test-machines test-pretrained pretrained nightly new refresh address zip format clean
+.PHONY: help lab test check fresh mark slides figures site release test-marking test-machines test-pretrained pretrained nightly new refresh address zip format clean
 
 help:
 	@echo "make lab                            open the course in JupyterLab"
@@ -23,8 +23,12 @@ help:
 	@echo "make pretrained [ARGS=gemma]        fetch models and data of others (ARGS=all: some 500 MB)"
 	@echo "make test                           run every test and every notebook"
 	@echo "make check                          the quick ones among the tests, in two minutes"
+	@echo "For lecturers:"
+	@echo "make slides NOTEBOOK=09             write slides/09_self_attention.html, which needs no network"
+	@echo "make figures NOTEBOOK=09            write its figures as PNG and SVG, with their captions"
+	@echo "make site                           the course as a website, in build/site"
 	@echo "For assistants (see notebooks/labs/README.md):"
-	@echo "make mark SUBMISSIONS=folder [SECRET_FILE=file]      mark a folder of labs"
+	@echo "make mark SUBMISSIONS=folder [SECRET_FILE=file] [HAND=file] [ROSTER=file]    mark a folder of labs"
 	@echo "make release [CLASS_TREE=folder SECRET_FILE=file]    labs from their sources, or a class's copy"
 	@echo "For maintainers:"
 	@echo "make test-marking                   what protects labs and marking, hostile hand-ins included"
@@ -66,6 +70,12 @@ $(VENV)/.staff-installed: pyproject.toml $(VENV)/.installed
 	@$(PIP) --no-build-isolation -e ".[staff]"
 	@touch $@
 
+$(VENV)/.site-installed: pyproject.toml $(VENV)/.installed
+	@echo "Installing what slides and the site are made of (once)"
+	@$(PIP) "setuptools>=77"
+	@$(PIP) --no-build-isolation -e ".[site,staff]"
+	@touch $@
+
 $(VENV)/.colab-installed: tests/notebooks/colab-requirements.txt $(VENV)/.made
 	@echo "Installing Colab's versions beside it, in $(VENV)/colab (once)"
 	@$(BIN)/python tests/notebooks/colab_environment.py $(VENV)/colab
@@ -91,10 +101,23 @@ check: $(VENV)/.tests-installed
 	$(BIN)/python -m pytest $(WORKERS) \
 	  -m "not slow and not browser and not colab and not marking and not nightly and not pretrained" tests
 
+slides: $(VENV)/.site-installed
+	@[ -n "$(NOTEBOOK)" ] || { echo "Name the notebook: make slides NOTEBOOK=09"; exit 2; }
+	@$(BIN)/python -m staff.notebooks.slides "$(NOTEBOOK)" $(ARGS)
+
+figures: $(VENV)/.staff-installed
+	@[ -n "$(NOTEBOOK)" ] || { echo "Name the notebook: make figures NOTEBOOK=09"; exit 2; }
+	@$(BIN)/python -m staff.notebooks.figures "$(NOTEBOOK)" $(ARGS)
+
+site: $(VENV)/.site-installed
+	@$(BIN)/python -m staff.site.build $(ARGS)
+
 mark: $(VENV)/.staff-installed
 	@[ -n "$(SUBMISSIONS)" ] || { echo "Name the folder of submissions: make mark SUBMISSIONS=folder"; exit 2; }
 	@$(BIN)/python -m staff.marking.marking "$(SUBMISSIONS)" \
 	  $(if $(SECRET_FILE),--secret-file "$(SECRET_FILE)") $(ARGS)
+	@$(BIN)/python -m staff.marking.by_hand "$(SUBMISSIONS)" \
+	  $(if $(HAND),--hand "$(HAND)") $(if $(ROSTER),--roster "$(ROSTER)")
 
 release: $(VENV)/.staff-installed
 	@$(BIN)/python -m staff.authoring.release \

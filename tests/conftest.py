@@ -36,7 +36,7 @@ if os.environ.get(WHOLE) != "1":
     os.environ["IPYTHONDIR"] = profile.name
 
 # What takes longest begins first, so that all workers end at about the same time.
-LONGEST_FIRST = ("test_marking.py", "browser", "test_full_marks.py", "notebooks", "labs")
+LONGEST_FIRST = ("test_marking.py", "test_full_marks.py", "browser", "notebooks", "labs")
 # Files that take more than eight seconds; `make check` leaves them out.
 SLOW = {
     *("test_bpe.py", "test_convolution.py", "test_full_marks.py", "test_gradients.py"),

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # From the ground floor up; a single module on the ground floor is its own layer's name.
 LAYERS = ["ground", "data", "models", "pretrained", "inference", "learning", "display", "course"]
 # Of staff's tools, likewise: a class's copy has the first alone.
-STAFF = ["notebooks", "authoring", "marking"]
+STAFF = ["notebooks", "authoring", "marking", "site"]
 DRAWING = {"matplotlib", "IPython", "ipywidgets"}
 
 

@@ -56,7 +56,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
     tasks = list(dict.fromkeys(name for row in rows for name in row.get("points", ())))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*BEFORE, *map(_cell, tasks), *AFTER])
+    writer.writerow([*BEFORE, *map(cell, tasks), *AFTER])
     for row in rows:
         points, possible = row.get("points", {}), row.get("possible", {})
         waiting = [f"{name} ({possible[name]:g})" for name, got in points.items() if got is None]
@@ -65,11 +65,11 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
         values += [sum(got or 0 for got in points.values()) if points else None]
         values += [sum(possible.values()) if points else None, ", ".join(waiting)]
         values += [*(row.get("leaderboard") or (None, "")), row["status"], row["reason"]]
-        writer.writerow(map(_cell, values))
+        writer.writerow(map(cell, values))
     return out.getvalue()
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, int | float):
@@ -141,21 +141,17 @@ def page(
         '<html lang="en"><head><meta charset="utf-8">',
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
         "img-src data:; style-src 'unsafe-inline'\">",
-        f"<title>{_text(student)} · {_text(result['lab'])}</title>",
+        f"<title>{escaped(student)} · {escaped(result['lab'])}</title>",
         f"<style>{_STYLE}</style></head><body>",
-        f"<h1>{_text(student)} · {_text(result['lab'])}</h1>",
-        f"<p><strong>{sum(got or 0 for got in points.values()):g} of {sum(possible.values()):g} "
-        f"points</strong>{_waiting(points, possible)}</p>",
+        f"<h1>{escaped(student)} · {escaped(result['lab'])}</h1>",
+        heading(result),
     ]
     if result["reason"]:
-        lines.append(f"<p>{_text(result['reason'], hidden)}</p>")
+        lines.append(f"<p>{escaped(result['reason'], hidden)}</p>")
     lines.append("<table><tr><th>Task</th><th>Points</th><th></th></tr>")
     for name, got in points.items():
-        number = f"– of {possible[name]:g}" if got is None else f"{got:g} of {possible[name]:g}"
-        words = _text("\n".join(said.get(name, [])) or _by_hand(got), hidden)
-        cells = [("", _text(name)), ("n", number), ("said", words)]
-        inner = "".join(f'<td class="{kind}">{value}</td>' for kind, value in cells)
-        lines.append(f"<tr>{inner}</tr>")
+        words = "\n".join(said.get(name, [])) or by_hand(got)
+        lines.append(line(name, got, possible[name], words, hidden))
     lines.append("</table><h2>Your notebook</h2>")
     size = 0
     for cell in notebook.cells:
@@ -168,7 +164,24 @@ def page(
     return "\n".join([*lines, "</body></html>", ""])
 
 
-def _by_hand(got: float | None) -> str:
+def heading(result: Mapping[str, Any]) -> str:
+    """The sum, and what is still to come."""
+    points, possible = result["points"], result["possible"]
+    return (
+        f"<p><strong>{sum(got or 0 for got in points.values()):g} of {sum(possible.values()):g} "
+        f"points</strong>{_waiting(points, possible)}</p>"
+    )
+
+
+def line(name: str, got: float | None, most: float, words: str, hidden: Sequence[str] = ()) -> str:
+    """The row of a task: its name, its points (None waits for a person), what is said of it."""
+    number = f"– of {most:g}" if got is None else f"{got:g} of {most:g}"
+    cells = [("", escaped(name)), ("n", number), ("said", escaped(words, hidden))]
+    inner = "".join(f'<td class="{kind}">{value}</td>' for kind, value in cells)
+    return f"<tr>{inner}</tr>"
+
+
+def by_hand(got: float | None) -> str:
     return "A person reads this one." if got is None else "No answer." if got == 0 else ""
 
 
@@ -205,14 +218,14 @@ def _sentences(cell: NotebookNode) -> list[str]:
 
 def _block(cell: NotebookNode, given: Mapping[str, str], hidden: Sequence[str]) -> str:
     if cell.cell_type != "code":
-        return f'<div class="cell"><pre class="text">{_text(cell.source, hidden)}</pre></div>'
+        return f'<div class="cell"><pre class="text">{escaped(cell.source, hidden)}</pre></div>'
     if _is_test(cell):
-        words = _text("\n".join(_sentences(cell)), hidden)
-        code = _text(given.get(grade_id(cell), ""), hidden)
+        words = escaped("\n".join(_sentences(cell)), hidden)
+        code = escaped(given.get(grade_id(cell), ""), hidden)
         inner = f'<pre class="code">{code}</pre><pre class="output">{words}</pre>'
         return f'<div class="test">{inner}</div>'
     inner = "".join(_output(output, hidden) for output in _shown(cell.outputs))
-    return f'<div class="cell"><pre class="code">{_text(cell.source, hidden)}</pre>{inner}</div>'
+    return f'<div class="cell"><pre class="code">{escaped(cell.source, hidden)}</pre>{inner}</div>'
 
 
 def _shown(outputs: Sequence[NotebookNode]) -> Iterable[NotebookNode]:
@@ -223,18 +236,18 @@ def _shown(outputs: Sequence[NotebookNode]) -> Iterable[NotebookNode]:
 
 def _output(output: NotebookNode, hidden: Sequence[str]) -> str:
     if output.output_type == "stream":
-        return f'<pre class="output">{_text(output.text, hidden, LONGEST)}</pre>'
+        return f'<pre class="output">{escaped(output.text, hidden, LONGEST)}</pre>'
     if output.output_type == "error":
         words = f"{output.ename}: {output.evalue}"
         if output.traceback and output.ename not in ("Stopped", "NotRun"):
             words = "\n".join(output.traceback)
-        return f'<pre class="error">{_text(words, hidden, LONGEST)}</pre>'
+        return f'<pre class="error">{escaped(words, hidden, LONGEST)}</pre>'
     data = output.get("data", {})
     picture = _picture(data.get("image/png"))
     if picture:
         return f'<p><img alt="" src="data:image/png;base64,{picture}"></p>'
     plain = data.get("text/plain", "(something that is no text)")
-    return f'<pre class="output">{_text(str(plain), hidden, LONGEST)}</pre>'
+    return f'<pre class="output">{escaped(str(plain), hidden, LONGEST)}</pre>'
 
 
 def _picture(data: Any) -> str:
@@ -248,7 +261,7 @@ def _picture(data: Any) -> str:
     return base64.b64encode(content).decode() if content.startswith(b"\x89PNG\r\n") else ""
 
 
-def _text(text: str, hidden: Sequence[str] = (), longest: int | None = None) -> str:
+def escaped(text: str, hidden: Sequence[str] = (), longest: int | None = None) -> str:
     """Escaped, without control characters and what is hidden, and cut in the middle."""
     text = _CONTROL.sub("", _COLOURS.sub("", str(text)))
     for secret in hidden:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -18,6 +19,7 @@ from helpers.files import is_own
 LARGEST_FILE = 100 * 2**20  # bytes; read, it may take twenty times as many
 LARGEST = 20 * 2**20  # characters of its cells, without what running them has printed
 MOST_CELLS = 2000
+_MOODLE = re.compile(r"_\d+_assignsubmission_file_?$")  # behind a name, on folders of Moodle
 MARKS = "marks"  # the folder of results, beside the submissions
 
 
@@ -30,7 +32,7 @@ class Submission:
     """One file that was handed in.
 
     Attributes:
-        student: the name of the file, or of the folder that holds it.
+        student: the name of the file, or of the folder that holds it, without what Moodle adds.
         file: relative to the folder of submissions.
     """
 
@@ -51,7 +53,8 @@ def find_submissions(folder: Path) -> list[Submission]:
         own = is_own(inner.name) and inner.name != MARKS
         if own and inner.is_dir() and not inner.is_symlink():
             files = _notebooks(inner)
-            found += [Submission(inner.name, f"{inner.name}/{f.name}") for f in files]
+            student = _MOODLE.sub("", inner.name)
+            found += [Submission(student, f"{inner.name}/{f.name}") for f in files]
     if not found:
         raise ValueError(
             f"There is no notebook in {folder}: put them there as STUDENT.ipynb or in folders "

@@ -24,6 +24,7 @@ from helpers.course.workspace import FURTHER, find_notebook, released_notebooks
 from staff.notebooks.address import Address, read_address
 from staff.notebooks.lesson_rules import check_lesson
 from staff.notebooks.links import check_links
+from staff.notebooks.slides import is_lecture, write_slide_types
 from staff.notebooks.syntax import parse, shows
 
 MAX_BYTES = 1_000_000
@@ -37,7 +38,6 @@ PACKAGES = {
     *("helpers", "torch", "numpy", "matplotlib", "ipywidgets", "IPython"),
     *("tqdm", "pooch", "regex", "safetensors"),
 }
-SLIDE_TYPES = {"slide", "subslide", "fragment", "skip", "notes", "-"}
 
 _MACHINE_PATH = re.compile(
     r"(?<![\w.~/-])/(?:home|root|tmp|work|content|Users|private|var/folders)/|\b[A-Z]:\\+Users\b"
@@ -209,11 +209,14 @@ def check_imports(notebook: NotebookNode) -> list[str]:
 
 
 def check_slides(notebook: NotebookNode) -> list[str]:
-    """Every cell says what it is in a slide show."""
+    """What each cell is in a slide show follows from the tags."""
+    copy = nbformat.from_dict(notebook)
+    if is_lecture(notebook):
+        write_slide_types(copy)
     return [
-        f"cell {number} has no slide type (metadata slideshow.slide_type)"
-        for number, cell in enumerate(notebook.cells, start=1)
-        if cell.metadata.get("slideshow", {}).get("slide_type") not in SLIDE_TYPES
+        f"cell {number}: its slide type is not that of the tags 'show' (refresh the notebook)"
+        for number, (cell, wanted) in enumerate(zip(notebook.cells, copy.cells, strict=True), 1)
+        if cell.metadata.get("slideshow") != wanted.metadata.get("slideshow")
     ]
 
 

@@ -42,6 +42,7 @@ from staff.notebooks.notebook_rules import (
     check_paths,
     code_cells,
 )
+from staff.notebooks.slides import is_lecture, write_slide_types
 
 TIMEOUT = 300  # seconds for one cell, on a machine of speed 1
 
@@ -212,6 +213,8 @@ def tidy(notebook: NotebookNode) -> None:
     strip_widgets(notebook)
     merge_streams(notebook)
     fold(notebook)
+    if is_lecture(notebook):
+        write_slide_types(notebook)
     normalise_metadata(notebook)
 
 

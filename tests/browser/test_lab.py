@@ -1,4 +1,4 @@
-"""Lab 01 as a student does it: a wrong answer, a repaired one, and the rest left blank."""
+"""Lab 01 as a student does it: two wrong answers, repaired, and the rest left blank."""
 
 import re
 
@@ -30,12 +30,9 @@ def test_a_student_answers_wrongly_and_then_rightly(open_notebook):
     untouched = re.compile("not attempted yet|own version")
     for task in tasks:
         expect(notebook.outputs(f"check.{task}(")).to_contain_text(untouched)
-    for task, answer in tasks.items():
+    for task, answer in list(tasks.items())[:2]:
         wrong = next(mutant for mutant in MUTANTS if mutant.task == task)
         type_answer(notebook, task, patched(SOURCE, wrong))
         expect(notebook.run_cell(f"check.{task}(")).to_contain_text(f"✗ {task}")
         type_answer(notebook, task, answer)
         expect(notebook.run_cell(f"check.{task}(")).to_contain_text(f"✓ {task}")
-    notebook.run_all()
-    for task in tasks:
-        expect(notebook.outputs(f"check.{task}(")).to_contain_text(re.compile(r"^\s*✓"))

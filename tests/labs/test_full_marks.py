@@ -17,6 +17,7 @@ from staff.authoring.labs import lab_sources
 from staff.marking.marking import Marking
 from tests.labs.handed_in import answered, released
 
+pytestmark = pytest.mark.marking
 LABS = lab_sources(find_root())
 # What trains for long to show something, and decides about no points.
 SHORTER = {

@@ -30,6 +30,8 @@ from functools import cached_property
 from types import FunctionType, MappingProxyType
 from typing import Any
 
+import torch
+
 from helpers.course.checks.lab import Lab, Task
 from helpers.course.checks.trial import Trial, plainly, with_hints
 
@@ -47,7 +49,20 @@ class Case:
     """
 
     def __init__(self, rule: str, *arguments: Any, given: str = "", hint: str = "") -> None:
-        self.rule, self.arguments, self.given, self.hint = rule, arguments, given, hint
+        # Copies: an answer that changes its input must not spoil the check for the next one.
+        self.rule, self.arguments = rule, tuple(map(_own, arguments))
+        self.given, self.hint = given, hint
+
+
+def _own(value: Any) -> Any:
+    """A copy of lists, dictionaries, sets and tensors, also in each other; all else as it is."""
+    if isinstance(value, torch.Tensor) and not isinstance(value, torch.nn.Parameter):
+        return value.detach().clone().requires_grad_(value.requires_grad)
+    if type(value) in (list, tuple, set):
+        return type(value)(map(_own, value))
+    if type(value) is dict:
+        return {key: _own(item) for key, item in value.items()}
+    return value
 
 
 def turn(

@@ -155,3 +155,22 @@ def test_the_source_of_a_solution():
     assert body == "    y = x * x\n    return y\n"
     assert head_and_body("def f():\n    return 1\n") == ("def f():\n", "    return 1\n")
     assert source_of(fourth.fallback).startswith("def fourth(x, sign=1):\n")
+
+
+SHARED = [3, 1, 2]
+
+
+@turn(turns, "The largest.", cases=lambda draw: [Case("by hand", SHARED, {"a": SHARED})])
+def largest(numbers, named):
+    return max(numbers) + max(named["a"])
+
+
+def test_an_answer_that_changes_its_input_does_not_spoil_the_check():
+    def spoiled(numbers, named):
+        numbers.clear()
+        return named.pop("a").pop()
+
+    for _ in range(3):
+        assert said(largest, spoiled) is not None
+    assert SHARED == [3, 1, 2]
+    assert said(largest, largest.fallback) is None

@@ -315,9 +315,9 @@ def test_a_section_begins_a_cell():
 
 
 def test_slides():
-    bare = v4.new_markdown_cell("text")
-    wrong = v4.new_code_cell("1", metadata={"slideshow": {"slide_type": "big"}})
-    assert len(rules.check_slides(notebook(bare, wrong, markdown("text")))) == 2
+    shown = code("1", tags=["show"])
+    assert rules.check_slides(notebook(markdown("text"), code("1"))) == []
+    assert len(rules.check_slides(notebook(markdown("# Title"), markdown("text"), shown))) == 2
 
 
 def test_size():

@@ -1,0 +1,261 @@
+"""Slides of a notebook: one HTML file that needs neither a network nor a kernel.
+
+    python -m staff.notebooks.slides 09 [--out FOLDER]      writes slides/09_self_attention.html
+
+The author tags with ``show`` the 12 to 18 cells that are the lecture; all else follows. A shown
+cell becomes one slide under the heading of its section:
+
+- code: the last sentence of the prose above it, its source unless that is folded, its outputs;
+- an answer: the question above it, and what came out as a second step;
+- a task: its text, and the code that is given;
+- prose: as it stands.
+
+The prose between two of them goes into the speaker's notes (key S). The same choice is written
+into each cell's metadata (``slideshow``), which JupyterLab's slide shows and nbconvert read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import html
+import re
+import sys
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+import nbformat
+from nbconvert.filters import Highlight2HTML, markdown2html, strip_ansi
+from nbformat import NotebookNode
+
+from helpers.console import print_all
+from helpers.course.environment import find_root
+from helpers.course.workspace import find_notebook
+from helpers.files import write_whole
+from staff.notebooks.folding import ANSWER_TAG, FOLDED_TAG
+
+SHOW_TAG = "show"
+_QUESTION = "**Before you go on**"
+_TASK = "**Your turn.**"
+_FOLDS = re.compile(r"</?(details|summary)>")
+_HEADING = re.compile(r"^#{2,3} (.+)$", re.MULTILINE)
+# What helpers.course.predictions says where nobody has predicted anything.
+_TO_RUN = " *Run this cell to use the interactive part.*"
+_FOLDED_ANSWER = re.compile(
+    r"<details><summary>The result[^<]*</summary>(.*?)</details>", re.DOTALL
+)
+
+
+@dataclass
+class Slide:
+    """What stands on one slide: pieces of HTML, and the pieces that appear with the next key.
+
+    ``cells`` are the indices of the notebook's cells that it shows, with their slide types.
+    """
+
+    section: str
+    body: list[str] = field(default_factory=list)
+    then: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    cells: dict[int, str] = field(default_factory=dict)
+
+
+def tags_of(cell: NotebookNode) -> set[str]:
+    return set(cell.metadata.get("tags", []))
+
+
+def is_lecture(notebook: NotebookNode) -> bool:
+    """Whether its author has chosen cells to be shown."""
+    return any(SHOW_TAG in tags_of(cell) for cell in notebook.cells)
+
+
+def slides_of(notebook: NotebookNode) -> list[Slide]:
+    """The slides of a notebook, the first of them its title."""
+    title, question = _opening(notebook.cells[0].source)
+    slides = [
+        Slide("", [f"<h1>{html.escape(title)}</h1>", markdown2html(question)], cells={0: "slide"})
+    ]
+    section, asked = "", None  # the cell of the last question
+    prose: list[tuple[int, str]] = []  # since the last slide: (index, source)
+    for i, cell in enumerate(notebook.cells):
+        if cell.cell_type == "markdown" and (heads := _HEADING.findall(cell.source)):
+            if cell.source.startswith("## "):
+                slides[-1].notes += [text for _, text in prose]
+                prose = []
+            section = heads[0]
+        if SHOW_TAG in tags_of(cell):
+            slide = _slide(notebook, i, section, prose, asked)
+            kind = "slide" if section != slides[-1].section else "subslide"
+            slide.cells = dict.fromkeys(slide.cells, kind) or {i: kind}
+            slide.cells.setdefault(i, "fragment" if slide.then else "-")
+            before = [text for j, text in prose if j not in slide.cells]
+            first = next((j for j, text in prose if text.startswith("#")), None)
+            # What stands below a heading leads to the next slide, the rest speaks of the last one.
+            (slide if first is not None or len(slides) == 1 else slides[-1]).notes += before
+            slides.append(slide)
+            prose = []
+        elif i and cell.cell_type == "markdown":
+            prose.append((i, cell.source))
+            asked = i if _QUESTION in cell.source else asked
+    slides[-1].notes += [text for _, text in prose]
+    return slides
+
+
+def _opening(source: str) -> tuple[str, str]:
+    """The title of a notebook, and the first paragraph below it that is prose."""
+    lines = source.splitlines()
+    paragraphs = [p for p in "\n".join(lines[1:]).split("\n\n") if p.strip()]
+    prose = next((p for p in paragraphs if not re.match(r"\s*(\[!\[|[-|>#])", p)), "")
+    return lines[0].lstrip("# "), prose
+
+
+def _slide(
+    notebook: NotebookNode, at: int, section: str, prose: list[tuple[int, str]], asked: int | None
+) -> Slide:
+    cell, slide = notebook.cells[at], Slide(section)
+    tags = tags_of(cell)
+    if cell.cell_type == "markdown":
+        slide.body.append(markdown2html(_HEADING.sub("", cell.source, count=1)))
+        return slide
+    if ANSWER_TAG in tags:
+        if asked is not None:
+            question = notebook.cells[asked].source
+            slide.cells[asked] = ""
+            slide.body.append(markdown2html(question[question.index(_QUESTION) :]))
+        slide.then += outputs_of(cell)
+        return slide
+    if "your-turn" in tags:
+        j, task = next(((j, p) for j, p in reversed(prose) if _TASK in p), (None, ""))
+        if j is not None:
+            slide.cells[j] = ""
+            slide.body.append(markdown2html(task[task.index(_TASK) :]))
+        slide.body.append(code_of(cell))
+        return slide
+    quiz = cell.source.startswith("quiz(")
+    if prose and not quiz and (said := lead(prose[-1][1])):
+        slide.body.append(f'<div class="lead">{markdown2html(said)}</div>')
+    if FOLDED_TAG not in tags and not quiz:
+        slide.body.append(code_of(cell))
+    slide.body += outputs_of(cell)
+    return slide
+
+
+def lead(prose: str) -> str:
+    """The last sentence of a piece of prose; none where a formula, a list or a table ends it."""
+    paragraph = prose.strip().split("\n\n")[-1]
+    if re.match(r"\s*([-|>$#]|\d+\.|<|```)", paragraph) or paragraph.rstrip().endswith("$$"):
+        return ""
+    sentences = re.split(r"(?<=[.?!])\s+(?=[A-Z*_`$\"])", re.sub(r"\([^()]*[.?!]\)", "", paragraph))
+    return " ".join(sentences[-1].split()).removesuffix(":")
+
+
+def code_of(cell: NotebookNode) -> str:
+    """A cell's source, coloured; without what the checks of a task add below it."""
+    source = re.sub(r"\n+(\w+ = )?check\.\w+\(.*\)(?=\n|$)", "\n", cell.source.rstrip()).strip()
+    return f'<div class="code">{Highlight2HTML()(source, language="python")}</div>'
+
+
+def outputs_of(cell: NotebookNode) -> list[str]:
+    """The stored outputs as HTML; pictures carry their caption as the text that replaces them."""
+    pieces: list[str] = []
+    said_below = [output.get("data", {}).get("text/markdown", "") for output in cell.outputs]
+    caption = next((text for text in said_below if text.startswith("**Figure.**")), "")
+    for output in cell.outputs:
+        data = output.get("data", {})
+        if output.output_type == "stream":
+            text = strip_ansi(output.text).removeprefix("What came out:").strip("\n")
+            if text:
+                pieces.append(f"<pre class='output'>{html.escape(text)}</pre>")
+        elif "image/png" in data:
+            picture = "".join(data["image/png"].split())
+            said = html.escape(caption.partition(" ")[2], quote=True)
+            pieces.append(f'<img alt="{said}" src="data:image/png;base64,{picture}">')
+        elif "text/html" in data:
+            pieces.append(f'<div class="output">{data["text/html"]}</div>')
+        elif "text/markdown" in data:
+            said, kind = data["text/markdown"].replace(_TO_RUN, ""), "caption"
+            if folded := _FOLDED_ANSWER.search(said):
+                said, kind = folded[1], "measured"
+            pieces.append(f'<div class="{kind}">{markdown2html(said)}</div>')
+        elif "text/plain" in data:
+            pieces.append(f"<pre class='output'>{html.escape(data['text/plain'])}</pre>")
+    return pieces
+
+
+def write_slide_types(notebook: NotebookNode) -> None:
+    """Write into every cell's metadata what it is in a slide show: from the tags ``show`` alone."""
+    types = {i: kind for slide in slides_of(notebook) for i, kind in slide.cells.items()}
+    for i, cell in enumerate(notebook.cells):
+        other = "notes" if cell.cell_type == "markdown" else "skip"
+        cell.metadata["slideshow"] = {"slide_type": types.get(i, other)}
+
+
+def asset(package: str, name: str) -> str:
+    """The text of a file that an installed package brings."""
+    try:
+        for path in distribution(package).files or ():
+            if path.as_posix().endswith(name):
+                return Path(str(path.locate())).read_text(encoding="utf-8")
+    except PackageNotFoundError:
+        pass
+    raise FileNotFoundError(
+        f"Slides need {name} of the package {package}: make slides installs it."
+    )
+
+
+def page(notebook: NotebookNode, title: str) -> str:
+    """The slides as one HTML file, with everything that it needs inside."""
+    made = []
+    for slide in slides_of(notebook):
+        head = f'<div class="section">{markdown2html(slide.section)}</div>' if slide.section else ""
+        then = f'<div class="fragment">{"".join(slide.then)}</div>' if slide.then else ""
+        said = _FOLDS.sub("", "\n\n".join(slide.notes))  # a solution is not folded there
+        notes = markdown2html(_HEADING.sub(r"**\1**", said))
+        made.append(
+            f'<section>{head}<div class="body">{"".join(slide.body)}{then}</div>'
+            f'<aside class="notes">{notes}</aside></section>'
+        )
+    template = Path(__file__).with_name("slides.html").read_text(encoding="utf-8")
+    parts = {
+        "TITLE": html.escape(title),
+        "SLIDES": "\n".join(made),
+        "REVEAL_CSS": asset("sphinx-revealjs", "revealjs/dist/reveal.css"),
+        "REVEAL_JS": asset("sphinx-revealjs", "revealjs/dist/reveal.js"),
+        "NOTES_JS": asset("sphinx-revealjs", "plugin/notes/notes.js"),
+        "MATHJAX_JS": asset("sphinx-mathjax-offline", "mathjax/tex-svg.js"),
+    }
+    for name, text in parts.items():
+        if name.endswith("_JS"):  # inside of a script nothing may look like its end
+            text = text.replace("</script", "<\\/script")
+        template = template.replace(f"{{{{{name}}}}}", text)
+    return template
+
+
+def write(path: Path, folder: Path) -> Path:
+    """Write the slides of one notebook; return their file."""
+    notebook = nbformat.read(path, as_version=4)
+    target = folder / f"{path.stem}.html"
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(target, page(notebook, _opening(notebook.cells[0].source)[0]))
+    return target
+
+
+def main(arguments: list[str] | None = None) -> int:
+    print_all()
+    root = find_root()
+    parser = argparse.ArgumentParser(prog="python -m staff.notebooks.slides")
+    parser.add_argument("notebooks", nargs="+", help="beginnings of names: 09, further/12_gemma")
+    parser.add_argument("--out", type=Path, default=root / "slides")
+    options = parser.parse_args(arguments)
+    try:
+        paths = [root / "notebooks" / find_notebook(root, name) for name in options.notebooks]
+        for path in paths:
+            print(f"wrote {write(path, options.out)}")
+    except (FileNotFoundError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

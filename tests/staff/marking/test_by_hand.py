@@ -1,0 +1,137 @@
+"""The human half of marking: points and comments of a person, a roster, exports, who is alike."""
+
+import csv
+import io
+
+import nbformat
+import pytest
+from nbformat import v4
+
+from helpers.course.environment import find_root
+from staff.authoring.labs import lab_sources
+from staff.marking import by_hand, report
+from staff.marking.state import State
+from staff.marking.submissions import MARKS, find_submissions
+
+QUESTION = next(q for q in by_hand.questions(lab_sources(find_root())) if q.lab == "lab05")
+RELEASE = v4.new_notebook()
+
+
+def row(student, file, tested, by_person=None):
+    return {
+        "student": student,
+        "file": file,
+        "lab": "lab05",
+        "status": "marked",
+        "reason": "",
+        "points": {"pack": tested, QUESTION.task: by_person},
+        "possible": {"pack": 3.0, QUESTION.task: QUESTION.points},
+    }
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Anna (in a folder of Moodle) and Ben have handed in lab 05, and it has been marked."""
+    answers = {
+        "Anna Li_1234_assignsubmission_file_/lab.ipynb": "<b>One</b> thing",
+        "Ben.ipynb": "No",
+    }
+    for name, answer in answers.items():
+        cells = [
+            v4.new_code_cell(
+                "def pack(): pass", metadata={"nbgrader": {"grade_id": "pack-answer"}}
+            ),
+            v4.new_markdown_cell(answer, metadata={"nbgrader": {"grade_id": QUESTION.task}}),
+        ]
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        nbformat.write(v4.new_notebook(cells=cells), tmp_path / name)
+    submissions = find_submissions(tmp_path)
+    (tmp_path / MARKS / "feedback").mkdir(parents=True)
+    state = State(tmp_path / MARKS, submissions, "")
+    for submission in submissions:
+        result = row(submission.student, submission.file, 3.0)
+        page = report.page(RELEASE, RELEASE, submission.student, result)
+        state.add(submission, {k: v for k, v in result.items() if k != "file"}, page)
+    return tmp_path
+
+
+def table(text):
+    return {line["student"]: line for line in csv.DictReader(io.StringIO(text))}
+
+
+def test_points_and_comments_come_into_pages_sums_and_exports(folder):
+    before = {p: p.read_bytes() for p in (folder / MARKS).rglob("*.*")}
+    (folder / "by_hand.csv").write_text(
+        f'student,task,points,comment\nAnna Li,{QUESTION.task},2.5,"Fine, <but> short"\n'
+    )
+    (folder / "class.csv").write_text("name,number\nanna li,7\nCleo,9\n")
+    said = by_hand.write_all(folder, None, folder / "class.csv")
+    assert said[0].startswith("1 answers wait for a person")
+    assert said[1] == "1 of the roster have handed nothing in."
+    page = (folder / MARKS / "returned/Anna Li.html").read_text()
+    assert f"<strong>5.5 of {3 + QUESTION.points:g} points</strong></p>" in page
+    assert "Fine, &lt;but&gt; short" in page
+    assert "A person reads this one." not in page
+    rows = table((folder / MARKS / "all.csv").read_text())
+    assert (rows["Anna Li"]["total"], rows["Anna Li"]["number"]) == ("5.5", "7")
+    assert rows["Ben"]["by hand"] == f"{QUESTION.task} ({QUESTION.points:g})"
+    assert rows["Cleo"]["status"] == "not handed in"
+    moodle = (folder / MARKS / "moodle.csv").read_text().splitlines()
+    assert moodle == ["Full name,ID number,lab05", "Anna Li,7,5.5", "Ben,,"]
+    assert (folder / MARKS / "canvas.csv").read_text().splitlines()[1] == "Anna Li,,7,,5.5"
+    assert {p: p.read_bytes() for p in before} == before  # the automatic half is as it was
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("Nobody,{task},1,", "line 2: nobody called 'Nobody' has handed anything in"),
+        ("Ben,other,1,", "line 2: the lab of Ben has no task 'other'"),
+        ("Ben,{task},99,", "gives 0 to"),
+        ("Ben,{task},much,", "'much' is no number of points"),
+    ],
+)
+def test_a_line_that_cannot_be_is_named_and_nothing_is_written(folder, line, words, capsys):
+    text = "student,task,points,comment\n" + line.format(task=QUESTION.task) + "\n"
+    (folder / "hand.csv").write_text(text)
+    assert by_hand.main([str(folder), "--hand", str(folder / "hand.csv")]) == 2
+    assert words in capsys.readouterr().err
+    assert not (folder / MARKS / "all.csv").exists()
+
+
+def test_before_marking_and_without_the_file(folder, tmp_path_factory, capsys):
+    assert by_hand.main([str(folder), "--hand", str(folder / "none.csv")]) == 2
+    assert "There is no file" in capsys.readouterr().err
+    fresh = tmp_path_factory.mktemp("fresh")
+    nbformat.write(RELEASE, fresh / "Ben.ipynb")
+    assert by_hand.main([str(fresh)]) == 2
+    assert "make mark does that first" in capsys.readouterr().err
+
+
+def test_all_answers_stand_below_the_mark_scheme(folder):
+    by_hand.write_all(folder, None, None)
+    page = (folder / MARKS / f"questions/lab05-{QUESTION.task}.html").read_text()
+    assert report.escaped(QUESTION.scheme)[:60] in page
+    assert QUESTION.scheme
+    assert "&lt;b&gt;One&lt;/b&gt; thing" in page
+    assert "<b>One" not in page
+    assert "{{" not in page
+
+
+def test_who_is_alike():
+    own = "def f(x):\n" + "\n".join(f"    x = x * {i} + {i + 1} - x // {i}" for i in range(9))
+    renamed = own.replace("x", "value") + "  # mine"
+    others = {
+        f"s{k}": "def f(a):\n" + "\n".join(f"    a = [a, {k}, {i}, a][{i}]" for i in range(9))
+        for k in range(8)
+    }
+    found = by_hand.alike({"anna": own, "ben": renamed, **others})
+    assert found["anna"] == ("ben", 1.0)
+    assert found["ben"] == ("anna", 1.0)
+    assert all(share < 0.6 for student, (_, share) in found.items() if student in others)
+    assert by_hand.alike({"anna": "x = 1", "ben": "x = 1"}) == {}
+    assert by_hand.passages("def f(:\n  'unfinished") == set()
+
+
+def test_a_folder_of_moodle_gives_the_name(folder):
+    assert [s.student for s in find_submissions(folder)] == ["Anna Li", "Ben"]

@@ -1,0 +1,124 @@
+"""Slides of a notebook: what is shown, with what above it, and what goes into the notes."""
+
+import nbformat
+import pytest
+from nbformat import v4
+
+from helpers.course.workspace import released_notebooks
+from staff.notebooks import slides
+from staff.notebooks.refresh import refresh
+from tests.conftest import ROOT
+
+# Its author has yet to choose what is shown: without a place here, a lesson is a lecture.
+NOT_YET = {"15", "16", "17", "19", "20"}
+LESSONS = [ROOT / "notebooks" / p for p in released_notebooks(ROOT) if p.parent.name == ""]
+LECTURES = [path for path in LESSONS if path.name[:2] not in NOT_YET]
+
+PNG = v4.new_output("display_data", data={"image/png": "aGVsbG8=", "text/plain": "[figure]"})
+CAPTION = v4.new_output("display_data", data={"text/markdown": "**Figure.** A line that <rises>."})
+SOLUTION = "<details><summary>A solution</summary>\n\n```python\nreturn x\n```\n\n</details>"
+
+
+def code(source, *outputs, tags=()):
+    return v4.new_code_cell(source, outputs=list(outputs), metadata={"tags": list(tags)})
+
+
+def printed(text):
+    return v4.new_output("stream", name="stdout", text=text)
+
+
+def lecture():
+    text = v4.new_markdown_cell
+    folded = "<details><summary>The result, without a prediction</summary>\n\nMeasured: **3**.\n"
+    answer = v4.new_output("display_data", data={"text/markdown": folded + "\n</details>"})
+    return v4.new_notebook(
+        cells=[
+            text("# 01 · A title\n\n[![badge](x)](y)\n\n**What is asked?**\n\nMore."),
+            code("import torch"),
+            text("## 1 One\n\nBefore. We draw $x$. (An aside.)"),
+            code("# @title Draw", PNG, CAPTION, tags=["folded", "show"]),
+            text("So it rises.\n\n**Before you go on**: how far?"),
+            code("mine = ...", tags=["prediction"]),
+            code("# @title Draw again", PNG, CAPTION, tags=["folded", "show"]),
+            code("compare()", printed("What came out:\n"), answer, tags=["answer", "show"]),
+            text("## 2 Two\n\nNow code.\n\n**Your turn.** Write $f$."),
+            code("def f(x):\n    ...\n\n\nf = check.f(f)", tags=["your-turn", "show"]),
+            text(SOLUTION),
+            text("It holds:\n\n- a list"),
+            code("print(1)", printed("1 < 2\n"), tags=["show"]),
+            text("**So what.** It ends."),
+        ]
+    )
+
+
+def test_what_stands_on_each_slide():
+    title, drawing, _, answer, task, run = slides.slides_of(lecture())
+    assert "A title" in title.body[0]
+    assert "What is asked?" in title.body[1]
+    assert drawing.section == "1 One"
+    assert "We draw $x$." in drawing.body[0]
+    assert "aside" not in drawing.body[0]
+    assert 'alt="A line that &lt;rises&gt;."' in drawing.body[1]
+    assert all("# @title" not in piece for piece in drawing.body)
+    assert "how far?" in answer.body[0]
+    assert "So it rises" not in answer.body[0]
+    assert ["Measured: <strong>3</strong>" in piece for piece in answer.then] == [True]
+    assert "Write $f$" in task.body[0]
+    assert "check" not in task.body[1]
+    assert any("return x" in text for text in task.notes)
+    assert len(run.body) == 2  # a list is no sentence to begin with
+    assert "1 &lt; 2" in run.body[1]
+
+
+def test_prose_between_the_slides_is_what_the_speaker_says():
+    _, drawing, _, answer, task, run = slides.slides_of(lecture())
+    assert [text[:9] for text in drawing.notes] == ["## 1 One\n", "So it ris"]
+    assert answer.notes == []
+    assert any("It holds" in text for text in task.notes)
+    assert run.notes == ["**So what.** It ends."]
+
+
+def test_the_slide_types_follow():
+    notebook = lecture()
+    slides.write_slide_types(notebook)
+    types = [cell.metadata["slideshow"]["slide_type"] for cell in notebook.cells]
+    first, rest = types[:8], types[8:]
+    assert first == ["slide", "skip", "notes", "slide", "subslide", "skip", "subslide", "fragment"]
+    assert rest == ["slide", "-", "notes", "notes", "subslide", "notes"]
+
+
+def test_refreshing_writes_them(tmp_path):
+    notebook = v4.new_notebook(cells=[v4.new_markdown_cell("# A"), code("1 + 1", tags=["show"])])
+    nbformat.write(notebook, tmp_path / "a.ipynb")
+    refresh(tmp_path / "a.ipynb")
+    cells = nbformat.read(tmp_path / "a.ipynb", as_version=4).cells
+    assert [c.metadata["slideshow"]["slide_type"] for c in cells] == ["slide", "subslide"]
+
+
+@pytest.mark.parametrize(
+    ("prose", "sentence"),
+    [
+        ("One. Two *goes* on:", "Two *goes* on"),
+        ("One: **two** or three.", "One: **two** or three."),
+        ("One.\n\n$$x$$", ""),
+        ("One.\n\n- a list", ""),
+        ("## 1 Head", ""),
+        ("It costs 3.5 bits. (Not more.)", "It costs 3.5 bits."),
+    ],
+)
+def test_the_sentence_above_a_cell(prose, sentence):
+    assert slides.lead(prose) == sentence
+
+
+@pytest.mark.parametrize("path", LECTURES, ids=lambda path: path.stem)
+def test_a_lecture_shows_twelve_to_eighteen_cells(path):
+    notebook = nbformat.read(path, as_version=4)
+    shown = [cell for cell in notebook.cells if slides.SHOW_TAG in slides.tags_of(cell)]
+    assert 12 <= len(shown) <= 18
+
+
+def test_what_is_missing_is_named():
+    with pytest.raises(FileNotFoundError, match=r"reveal\.js of the package no-such-package"):
+        slides.asset("no-such-package", "reveal.js")
+    with pytest.raises(FileNotFoundError, match=r"nothing\.js of the package sphinx-revealjs"):
+        slides.asset("sphinx-revealjs", "nothing.js")
