@@ -156,13 +156,20 @@ class Gemma(nn.Module):
         return GPTState(tokens, KVCache(self.config.n_layers, batch_size))
 
     @torch.no_grad()
-    def read(self, tokens: Tensor, state: GPTState | None = None) -> tuple[Tensor, GPTState]:
-        """Read on from a state: logits (B, T, V) for tokens (B, T), and the state after them."""
+    def read(
+        self, tokens: Tensor, state: GPTState | None = None, *, last: bool = False
+    ) -> tuple[Tensor, GPTState]:
+        """Read on from a state: logits (B, T, V) for tokens (B, T), and the state after them.
+
+        With ``last`` only those behind the last token, (B, 1, V), which saves the output's matrix,
+        the largest of all, most of its work.
+        """
         state = self.start(len(tokens)) if state is None else state
         x = self._embed(tokens)
         cache, layers = state.cache.extend(tokens.shape[1])
         for block, layer in zip(self.blocks, layers, strict=True):
             x = block(x, layer)
+        x = x[:, -1:] if last else x
         return self.output(self.norm(x)), GPTState(torch.cat([state.tokens, tokens], 1), cache)
 
     def _embed(self, tokens: Tensor) -> Tensor:

@@ -91,6 +91,15 @@ def test_with_the_cache_the_logits_are_the_same(steps):
     torch.testing.assert_close(torch.cat(parts, 1), model(tokens), rtol=1e-4, atol=1e-5)
 
 
+def test_the_logits_behind_the_last_token_can_be_had_alone():
+    torch.manual_seed(0)
+    model, tokens = Gemma(SMALL).eval(), torch.randint(50, (2, 5))
+    logits, state = model.read(tokens)
+    alone, the_same = model.read(tokens, last=True)
+    torch.testing.assert_close(alone, logits[:, -1:])
+    assert the_same.length == state.length == 5
+
+
 def test_the_predictor_of_a_gpt_reads_it():
     torch.manual_seed(0)
     model = Gemma(SMALL).eval()
