@@ -157,7 +157,7 @@ address: $(VENV)/.staff-installed
 # What students use of the last commit: the sources of the labs hold the solutions. The same commit gives
 # the same bytes, whatever the time zone. It needs git alone.
 zip:
-	@TZ=UTC git archive --format=zip --prefix=language-model-course/ --output="$(ZIP)" HEAD -- data helpers \
+	@TZ=UTC git archive --format=zip --prefix=language-model-course/ --output="$(ZIP)" HEAD -- data guide helpers \
 	  notebooks ":!notebooks/labs/source" CONTRIBUTING.md LICENSE Makefile README.md pyproject.toml requirements.txt
 	@echo "wrote $(ZIP)"
 

@@ -286,9 +286,10 @@ class MultiHeadAttention(nn.Module):
         """q (B, H, T, K), k and v (B, G, S, K), and what the positions add to the scores."""
         B, T, _ = x.shape
         new = source.shape[1]
-        q = self.query(x).view(B, T, self.n_heads, self.d_head).transpose(1, 2)
-        k = self.key(source).view(B, new, self.n_kv_heads, self.d_head).transpose(1, 2)
-        v = self.value(source).view(B, new, self.n_kv_heads, self.d_head).transpose(1, 2)
+        q, k, v = self._projected(x, source)
+        q = q.view(B, T, self.n_heads, self.d_head).transpose(1, 2)
+        k = k.view(B, new, self.n_kv_heads, self.d_head).transpose(1, 2)
+        v = v.view(B, new, self.n_kv_heads, self.d_head).transpose(1, 2)
         if self.query_norm is not None:
             q, k = self.query_norm(q), self.key_norm(k)
         before = 0 if cache is None else cache.length
@@ -300,6 +301,10 @@ class MultiHeadAttention(nn.Module):
         if cache is not None:
             k, v = cache.append(k, v)  # (B, G, S, K)
         return q, k, v, bias
+
+    def _projected(self, x: Tensor, source: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries (B, T, H K), keys and values (B, S, G K), their heads side by side."""
+        return self.query(x), self.key(source), self.value(source)
 
     def _for_all_heads(self, y: Tensor) -> Tensor:
         """Keys or values (B, G, S, K), each as often as heads share it: (B, H, S, K)."""

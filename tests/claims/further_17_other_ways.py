@@ -13,14 +13,17 @@ assert abs(float(adapter(*map(torch.tensor, rows))[0, 0]) - 1.683) < 1e-3
 
 # %% c011
 untouched = bits_per_byte(text_log_probs(base, old_ids), texts)
-assert all(abs(rows[0][0] - untouched) < 1e-4 and rows[0][1] == 0 for rows in harm.values())
-assert all([b for b, _ in rows] == sorted(b for b, _ in rows) for rows in harm.values())
-_bits, _sizes = zip(*harm["adapters"])
-for b, size in harm["LoRA, 8"]:
-    assert abs(b - np.interp(size, _sizes, _bits)) < 0.25
-_bits, _sizes = zip(*harm["LoRA, 24"])
-assert np.interp(0.5, _sizes, _bits) > 1.5
-assert all(b < 1.3 for rows in harm.values() for b, size in rows if size < 0.2)
+_runs = [rows for found in harm.values() for rows in found]  # bits and size, for each factor
+assert all(abs(rows[0][0] - untouched) < 1e-4 and rows[0][1] == 0 for rows in _runs)
+assert all((np.diff(rows[:, 0]) > 0).all() for rows in _runs)
+_differences = [
+    [b - np.interp(size, rows[:, 1], rows[:, 0]) for b, size in lora]
+    for lora, rows in zip(harm["LoRA, 8"], harm["adapters"])
+]
+assert abs(np.array(_differences)).max() < 0.8 and abs(np.mean(_differences, axis=0)).max() < 0.2
+_bits, _sizes = means["LoRA, 24"]
+assert np.interp(0.5, _sizes, _bits) > 1.4
+assert all(b < 1.3 for rows in _runs for b, size in rows if size < 0.2)
 
 # %% c100 trained
 assert len(words) == 20 and soft.prompt.numel() == 20 * D < 0.003 * N

@@ -64,4 +64,6 @@ assert starts[0.1][0] < 0.2 and starts[0.3][2] > starts[0.1][2]
 
 # %% c084p trained
 assert lost < 0.4 * (bits_of_old_text(taught) - untouched)
+assert lost < bits_of_old_text(slow) - untouched < 0.6 * (bits_of_old_text(taught) - untouched)
+assert -0.2 < worth_of(taught, asked["left out"])[2] - worth_of(slow, asked["left out"])[2] < 1.5
 assert gain > worth_of(taught, asked["left out"])[2] - 1

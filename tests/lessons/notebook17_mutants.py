@@ -25,8 +25,11 @@ MUTANTS = [
         "[-100] * (tokens.index(answer[0]) - 1) + tokens[tokens.index(answer[0]) :]",
         "do not search",
     ),
+    Mutant("answer_only", "three values", "return", "return prompt,", "further on"),
     Mutant("lora", "twice A", "@ A.T @ B.T", "@ A.T @ B.T * 3", "two ways"),
     Mutant("lora", "no transpose", "x @ W.T", "x @ W", "each matrix is transposed"),
+    Mutant("lora", "A cut off", "x @ A.T", "x @ A.detach().T", "no gradient may be cut off"),
+    Mutant("lora", "rounded down", "alpha / len(A)", "alpha // len(A)", "With //"),
     Mutant("swap", "nothing is returned", "return model", "pass", "return model"),
     Mutant("worth", "no error", ", gain.std() / len(gain) ** 0.5", "", "two numbers"),
 ]
@@ -41,6 +44,15 @@ def answer_only(prompt, answer, end):
     for i in range(len(prompt) - 1):
         targets[i] = -100
     return read, targets
+""",
+    ),
+    Rewrite(
+        "answer_only",
+        "the prompt's mark as the end",
+        """
+def answer_only(prompt, answer, end):
+    targets = [-100] * (len(prompt) - 1) + answer + [prompt[0]]
+    return prompt + answer, targets
 """,
     ),
     Rewrite(

@@ -26,20 +26,22 @@ def writer(plan):
 
     Args:
         plan: for each of the pairs, what it writes for each of the first twins: the sentence in
-            English (e), in French (f), or a broken one (b).
+            English (e), in French (f), and in the language of the prefix without its last word (b),
+            or the sentence before it (n).
     """
     told = {}
     for (prefix, side), kinds in zip(PAIRS, plan):
-        for (french, english), kind in zip(TWINS, kinds):
-            broken = (english if prefix == "to-English:" else french)[:-1]
-            source = (prefix, *(french, english)[side])
-            told[source] = {"e": english, "f": french, "b": broken}[kind]
+        wanted = [twins[prefix == "to-English:"] for twins in TWINS]
+        for k, kind in enumerate(kinds):
+            french, english = TWINS[k]
+            texts = {"e": english, "f": french, "b": wanted[k][:-1], "n": wanted[k - 1]}
+            told[(prefix, *TWINS[k][side])] = texts[kind]
     return lambda sources: [told.get(tuple(source), ("?",)) for source in sources]
 
 
 def writers(draw):
-    drawn = ["".join("efb"[k] for k in draw.integers(0, 3, 7).tolist()) for _ in PAIRS]
-    by_hand, blind = ("eeeef", "effbb", "ffeeb", "fffeb"), ("eee", "fff", "eee", "fff")
+    drawn = ["".join("efbn"[k] for k in draw.integers(0, 4, 7).tolist()) for _ in PAIRS]
+    by_hand, blind = ("eeeef", "effbn", "ffeeb", "fffen"), ("eee", "fff", "eee", "fff")
     for rule, given, plan in (
         ("by hand: 0.8, 0.2 and 0.4, 0.6", "a model that obeys now and then, 5 sentences", by_hand),
         ("a model that always translates: 1, 0 and 0, 1", "a model that reads no prefix", blind),
@@ -64,6 +66,9 @@ def writers(draw):
         is to stay French: the prefix says which language is wanted.
     zip(texts, wanted) => zip(texts, english)
         Behind to-French: the French sentence is wanted, not the English one.
+    t == w for t, w in zip(texts, wanted) => t in wanted for t in texts
+        Here a text counts if it is *any* of the wanted sentences. Compare it with the one at its
+        own place: zip(texts, wanted).
     return [list(column) for column in zip(*exchange(write, french, english))]
     return exchange(write, french, english)[::-1]
     for sentences in (french, english) => for sentences in (english, french)

@@ -85,9 +85,9 @@ def write(encode, decode, source, bos, eos, longest):
 
 
 def passes(draw):
-    read, guesses = torch.tensor([[1, 5, 6, 7]]), torch.tensor([[5, 8, 7, 9]])
-    own = torch.tensor([[False, False, True, True]])
-    given = "read = [[1, 5, 6, 7]], guesses = [[5, 8, 7, 9]], positions 3 and 4 replaced, marks 0-2"
+    read, guesses = torch.tensor([[1, 5, 6, 7]]), torch.tensor([[4, 8, 3, 9]])
+    own = torch.tensor([[False, False, True, False]])
+    given = "read = [[1, 5, 6, 7]], guesses = [[4, 8, 3, 9]], position 3 replaced, marks 0 to 2"
     yield Case("by hand", read, guesses, own, 2, given=given)
     read = torch.tensor([[1, 5, 6, 7, 8], [1, 9, 4, 0, 0], [1, 3, 6, 2, 0]])
     own = draw.integers(0, 2, 15).reshape(3, 5) == 1
@@ -106,6 +106,8 @@ def passes(draw):
         Mind the shift: guesses[:, t] is the word *after* position t, so it may stand at t + 1.
     before = torch.cat([read[:, :1], guesses[:, :-1]], dim=1) => before = guesses.roll(-1, 1)
         The shift goes the other way: the guess for position t was made at t - 1.
+    own & (read > last_mark) => torch.roll(own, 1, 1) & (read > last_mark)
+        `own` says where a word is *put*: only the guesses are shifted, and own is not.
     own & (read > last_mark) => own
     own & (read > last_mark) => own & (before > last_mark)
         Marks are never replaced, and `read` says where they stand: padding stays padding.

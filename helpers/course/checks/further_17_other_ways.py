@@ -30,6 +30,10 @@ def adapters(draw):
     F.gelu(x @ W1.T + b1) @ W2.T + b2 => F.gelu(F.gelu(x @ W1.T + b1) @ W2.T + b2)
     F.gelu(x @ W1.T + b1) @ W2.T + b2 => F.gelu((x @ W1.T + b1) @ W2.T + b2)
         The non-linearity stands between the two matrices only, in the narrow layer.
+    F.gelu(x @ W1.T + b1) => (F.gelu(x @ W1.T) + b1)
+        The first bias is added before the GELU.
+    F.gelu(x @ W1.T + b1) => F.gelu(x @ W1.T + b1, approximate="tanh")
+        That is an approximation of the GELU: call F.gelu without it.
     F.gelu => torch.relu
         The non-linearity is a GELU here: F.gelu.
     W2.T + b2 => W2.T

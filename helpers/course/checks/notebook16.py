@@ -90,6 +90,8 @@ def blocks(draw):
         The cross-attention has no triangle: the source has been read as a whole.
     memory, mask => p.cross_norm(memory), mask
         The memory is taken as it is: the encoder has normalized it once, at its end.
+    p.cross_norm(x), memory => memory, p.cross_norm(x)
+        The decoder asks, so x comes first; the memory, which answers, is the second argument.
     , memory, mask=mask =>
         The memory is not used: the cross-attention's keys and values come from it.
     x = x + p.attention( => x = p.attention(
@@ -102,6 +104,14 @@ def blocks(draw):
     p.cross_norm(x) => p.attention_norm(x)
         Each sub-layer reads a normalized x, and has a norm of its own for it: p.attention_norm,
         p.cross_norm, p.feed_forward_norm.
+    return x + p.attention(p.attention_norm(x), causal=True) \
+    + p.cross_attention(p.cross_norm(x), memory, mask=mask) + p.feed_forward(p.feed_forward_norm(x))
+        Here all three sub-layers read the first x. Each is to read the stream to which the one
+        before has added: p.cross_norm(x) of the new x.
+    x = p.attention_norm(x); x = x + p.attention(x, causal=True); \
+    x = p.cross_norm(x); x = x + p.cross_attention(x, memory, mask=mask); \
+    x = p.feed_forward_norm(x); return x + p.feed_forward(x)
+        What is found is added to x itself, not to its normalized copy.
     x = p.attention_norm(x + p.attention(x, causal=True)); \
     x = p.cross_norm(x + p.cross_attention(x, memory, mask=mask)); \
     return p.feed_forward_norm(x + p.feed_forward(x))
@@ -154,7 +164,8 @@ def batches(draw):
     return torch.tensor(both[0]), torch.tensor(both[1])
         Here the decoder reads the very word that it is to predict: shift them by one.
     [bos, *row] + [pad] => [bos, *row, eos] + [pad]
-        The decoder never reads eos: behind it nothing is to be predicted.
+    [bos, *row] + [pad] * (T - 1 - len(row)) => ([bos, *row, eos] + [pad] * T)[:T]
+        The decoder never reads eos, in shorter rows neither: behind it nothing is to be predicted.
     [-100] => [pad]
         In what is to be predicted, padding has the number -100, which cross_entropy leaves out.
     [pad] => [-100]

@@ -22,9 +22,9 @@ def tasks_as_ids(draw):
         f"for them. {ANSWERS}"
     )
     yield Case("an answer from the prompt", [0, 7, 21, 22, 9], [21, 22], 0, hint=hint)
-    yield Case("the shortest text", [5], [6], 0)
+    yield Case("the shortest text", [0], [6], 0)
     prompt, answer = (draw.integers(10, 99, draw.integer(2, 9)).tolist() for _ in range(2))
-    yield Case("any text", prompt, answer, 3)
+    yield Case("any text", [3, *prompt], answer, 3)
 
 
 def two_lists(answer, prompt, reply, end):
@@ -49,6 +49,12 @@ def two_lists(answer, prompt, reply, end):
         targets before it are -100.
     [-100] * (len(prompt) - 1) => prompt[1:]
         Here the prompt is predicted, too: its targets are to be -100.
+    [*prompt, *answer, end] => [*prompt, *answer] ;; [*answer, end] => answer
+        The model has to learn where an answer ends: `end` is the last target, so all of the answer
+        is read.
+    tokens[:-1], [-100] * (len(prompt) - 1) + [*answer, end] => \
+    [-100] * (len(prompt) - 1) + [*answer, end], tokens[:-1]
+        First what is read, then the targets.
     [-100] * (len(prompt) - 1) + [*answer, end] => [-100] * len(prompt) + answer
         The targets stand one position further on than what is read, and they end in `end`.
     [-100] => [0]
@@ -84,11 +90,20 @@ def thin_products(draw):
     yield Case("x (..., k)", *parts, 3.0, given="x (2, 3, 5), W (4, 5), r = 2, alpha = 3")
 
 
+def both_learn(trial):
+    new = [torch.ones(shape, requires_grad=True) for shape in ((1, 2), (2, 1))]
+    h = trial.call(torch.ones(1, 2), torch.eye(2), *new, 1.0, given="all ones, W the identity")
+    reached = h.requires_grad and torch.autograd.grad(h.sum(), new, allow_unused=True)
+    hint = "A and B are to be trained: no gradient may be cut off, by detach, no_grad or .data."
+    trial.holds(reached and all(g is not None for g in reached), "A and B have gradients", hint)
+
+
 @turn(
     turns,
     "x goes two ways, whose results are added: through W, and through A and then B, times "
     f"alpha / r. The vectors are rows, so each matrix is transposed. {UPDATE}",
     cases=thin_products,
+    also=both_learn,
     slips="""
     alpha / len(A) * =>
         The update is multiplied by alpha / r.
@@ -108,7 +123,8 @@ def thin_products(draw):
     alpha / len(A) => len(A) / alpha
         The factor is alpha / r, not r / alpha.
     + alpha / len(A) * (x @ A.T @ B.T) =>
-        The update is missing: x goes through A and B, too.
+        The update is missing: x goes through A and B, too, times alpha / r. (With // in place of
+        / this factor may be 0.)
     x @ A.T => torch.nn.functional.gelu(x @ A.T)
         There is no non-linearity between A and B: that is why they can be merged.
     """,
@@ -198,7 +214,7 @@ def networks(draw):
     """,
 )
 def swap(model, names, new):
-    """Freeze a GPT, and put new(layer) in the place of each layer so named in its blocks."""
+    """Freeze a GPT, put new(layer) for each layer so named in its blocks, and hand it back."""
     model.requires_grad_(False)
     for part in list(model.blocks.modules()):
         for name, layer in list(part.named_children()):

@@ -1,15 +1,15 @@
 """What the checks of lab 06 hold answers against: it agrees with the course and with the lab."""
 
+import itertools
 import math
 
 import pytest
 import torch
 
 from helpers.course.checks import lab06
-from helpers.course.checks.lab06 import common, hiding, marking, paper, pointing, repair
+from helpers.course.checks.lab06 import cheating, hiding, pointing, repair
 from helpers.course.checks.trial import Trial
 from helpers.course.environment import find_root
-from helpers.data.reader_tasks import Question
 from helpers.inference import answers
 from helpers.models.encoder import SpanReader
 from staff.authoring.labs import lab_sources
@@ -34,8 +34,7 @@ def notebook():
 
 def test_the_tasks_stand_in_the_order_of_the_notebook():
     assert list(TASKS) == [
-        "by_hand", "hide_words", "batch_of", "SpanHead", "best_spans", "marks", "AnswerTable",
-        "Repaired",
+        "choose_words", "SpanHead", "best_spans", "AnswerTable", "by_chance", "Repaired"
     ]  # fmt: skip
 
 
@@ -47,34 +46,19 @@ def test_every_check_accepts_the_courses_own_version(name, seed):
     assert trial.rules
 
 
-@pytest.mark.parametrize("variant", [*range(12), 123_456])
-def test_the_numbers_on_paper_can_be_told_from_known_slips(variant):
-    lab06.use_variant(variant)
-    try:
-        lab06.by_hand.check(Trial(lab06.by_hand.fallback))
-        right, slips = paper._by_hand(), paper._slips()
-    finally:
-        lab06.use_variant(0)
-    for name, value in right.items():
-        assert all(abs(value - wrong) > paper.ROUNDED for wrong, _ in slips[name])
-
-
-def test_whole_words_are_hidden_as_often_as_tokens_would_be():
-    rows = hiding._rows(Trial(None, 3), 4000, 20)
-    inputs, targets = hiding._hide_words(*rows, hiding.MASK)
-    tokens, special = rows[0], rows[2]
-    chosen = targets != common.IGNORED
-    share = chosen.sum() / (~special).sum()
-    assert abs(share - 0.15) < 0.01
-    assert abs((inputs == hiding.MASK).sum() / chosen.sum() - 0.8) < 0.02
+def test_whole_words_are_chosen_as_often_as_tokens_would_be():
+    begins, special, draw = hiding.rows(Trial(None, 3), 4000, 20)
+    chosen = lab06.choose_words.fallback(begins, special, draw)
+    assert abs(chosen.sum() / (~special).sum() - 0.15) < 0.01
     assert not (chosen & special).any()
-    assert torch.equal(targets[chosen], tokens[chosen])
+    goes_on = ~begins[:, 1:]
+    assert torch.equal(chosen[:, 1:][goes_on], chosen[:, :-1][goes_on])
 
 
 def test_the_head_is_that_of_the_course_inside_of_the_passage():
-    tokens, segments, spans = pointing._pairs(Trial(None, 1), 4)
+    tokens, segments, spans = pointing.pairs(Trial(None, 1), 4)
     states = torch.randn(*tokens.shape, 6, generator=generator())
-    head = pointing._SpanHead(6)
+    head = lab06.SpanHead.fallback(6)
     encoder = torch.nn.Module()
     encoder.d_model = 6
     encoder.forward = lambda *_: states
@@ -90,20 +74,19 @@ def test_the_head_is_that_of_the_course_inside_of_the_passage():
 @pytest.mark.parametrize("limit", [1, 3, 12])
 def test_best_spans_are_those_of_the_search_over_all_pairs(limit):
     logits = torch.randn(30, 2, 10, generator=generator())
-    mine = pointing._best_spans(logits, limit)
+    mine = lab06.best_spans.fallback(logits, limit)
     theirs = answers.best_span(logits, max_length=limit)
     assert torch.equal(torch.stack(mine), torch.stack(theirs))
 
 
 def test_what_the_notebook_hands_out_is_what_the_checks_use(notebook):
     text = "The wet net, and a red hat! He sang."
-    assert notebook["pieces"](text) == marking.pieces(text)
-    assert notebook["opening"]("What Colour was it?") == marking.opening("What Colour was it?")
+    assert notebook["pieces"](text) == cheating.pieces(text)
+    assert notebook["opening"]("What Colour was it?") == cheating.opening("What Colour was it?")
     torch.manual_seed(0)
     broken = notebook["Broken"](6, 16, 2)
-    names = broken.state_dict()
-    everything = repair.faulty(*repair.FAULTS)(6, 16, 2)
-    everything.load_state_dict(names)
+    everything = repair.faulty("padding", "targets", "everywhere")(6, 16, 2)
+    everything.load_state_dict(broken.state_dict())
     tokens = notebook["notebooks"](4, generator())
     pair = [tokens.clone(), tokens.clone()]
     losses = [
@@ -117,7 +100,7 @@ def test_what_the_notebook_hands_out_is_what_the_checks_use(notebook):
 def test_the_floor_is_that_of_the_gaps_and_no_honest_loss_is_below_it(notebook):
     assert 1.5 < notebook["FLOOR"] < 1.6
     torch.manual_seed(0)
-    made, trained = notebook["pretrain"](repair.faulty(), steps=150)
+    made, trained = notebook["pretrain"](lab06.Repaired.fallback, steps=150)
     bits, says, moved = notebook["probes"](made)
     assert trained > 0.8 * notebook["FLOOR"]
     assert bits > notebook["FLOOR"] - 0.02
@@ -146,6 +129,16 @@ def test_words_begin_where_letters_do_not_go_on(notebook):
     assert {"The", "weaver", "said", "What", "to", "Pell", "cat"} <= {*told}
 
 
+@pytest.mark.parametrize(("b", "c"), [(0, 0), (3, 0), (2, 2), (1, 5), (6, 3)])
+def test_chance_is_what_all_tosses_of_the_coins_say(b, c):
+    own = torch.tensor([100.0] * b + [0.0] * c + [100.0, 0.0])
+    other = torch.tensor([0.0] * b + [100.0] * c + [100.0, 0.0])
+    tosses = [sum(sides) for sides in itertools.product((0, 1), repeat=b + c)]
+    unequal = [abs(2 * heads - b - c) >= abs(b - c) for heads in tosses]
+    expected = sum(unequal) / len(tosses)
+    assert lab06.by_chance.fallback(own, other) == (b, c, pytest.approx(expected))
+
+
 def test_a_question_is_exchanged_for_one_of_its_kind(notebook):
     asked = notebook["asked"]
     twisted = notebook["exchanged"](asked, notebook["opening"])
@@ -154,40 +147,3 @@ def test_a_question_is_exchanged_for_one_of_its_kind(notebook):
         assert notebook["opening"](mine) == notebook["opening"](other)
     changed = sum(a.question != b.question for a, b in zip(asked, twisted, strict=True))
     assert changed > 0.85 * len(asked)
-
-
-def test_faults_have_their_names():
-    with pytest.raises(ValueError, match="no fault"):
-        lab06.faulty("mask")
-
-
-def test_the_leaderboard_waits_for_ones_own_parts(capsys):
-    asked = [Question("What?", "A red net.", "red")]
-
-    class Own:
-        pass
-
-    lab06.leaderboard(lab06.SpanHead.fallback, Own, ["red"], asked, 1.0)
-    assert "waits" in capsys.readouterr().out
-    lab06.leaderboard(Own, Own, ["red"], asked, 10_000.0)
-    assert "are more than" in capsys.readouterr().out
-    lab06.leaderboard(Own, Own, [], asked, 10.0)
-    assert "0 answers" in capsys.readouterr().out
-    lab06.leaderboard(Own, Own, ["a red"], asked, 10.0)
-    assert "100.0000 % F1" in capsys.readouterr().out
-
-
-def test_loops_of_lines_are_counted():
-    def loop(n):
-        total = 0
-        for i in range(n):
-            total += i
-        return total
-
-    numbers = []
-    for n in (5, 50):
-        lines = common.Lines()
-        with lines.counted():
-            loop(n)
-        numbers.append(lines.number)
-    assert numbers[1] - numbers[0] > 60

@@ -18,8 +18,8 @@ def test_what_students_get(course_zip, root, tmp_path):
     (course,) = tmp_path.iterdir()
     assert course.name == "language-model-course"
     assert {path.name for path in course.iterdir()} == {
-        *("CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "data", "helpers", "notebooks"),
-        *("pyproject.toml", "requirements.txt"),
+        *("CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "data", "guide", "helpers"),
+        *("notebooks", "pyproject.toml", "requirements.txt"),
     }
     notebooks = subprocess.run(
         ["git", "ls-files", "notebooks/*.ipynb", ":!notebooks/labs/source"],

@@ -1,41 +1,42 @@
-"""Checks of lab 06, tasks 4 and 5: a head that points into a passage, and the best span."""
+"""Checks of lab 06, tasks 2 and 3: a head that points into a passage, and the best span."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from helpers.course.checks.lab import announce
-from helpers.course.checks.lab06.common import PAIRS, lab, on_its_device, without_loops
-from helpers.course.checks.trial import NOTHING, Complaint, NotAttempted, Trial
+from helpers.course.checks.lab06.common import lab, on_its_device
+from helpers.course.checks.trial import NOTHING, Complaint, Trial
+from helpers.course.checks.turn import Case, turn
 from helpers.course.checks.watching import Operations
-from helpers.data.reader_tasks import Question
-from helpers.device import time_for
-from helpers.inference import answers
 
 SEP, PAD, CLS = 3, 0, 1
-MINUTES = 5  # that a training for the leaderboard may take on a machine of speed 1
+D = 6  # the width of the states in the checks
+
+_TURN = "That is (B, T, 2): the two rows of logits come first, then the tokens; transpose(1, 2)."
+_SHAPES = "The logits are (B, 2, T) after transpose(1, 2), and a mask (B, T) fits as mask[:, None]."
+_ZERO = "A logit of 0 is not impossible: e to the power of 0 is 1. Outside it is -infinity."
+_OUTSIDE = (
+    "In the passage the logits are those of self.output(states). Everything else is -infinity: the "
+    "question, all marks, the [SEP] behind the passage, and the padding. Pairs have different "
+    "lengths, so these are found by `segments` and `tokens`, and not by their positions. Put "
+    "-infinity in with masked_fill or where: 0 times infinity is NaN."
+)
+_MEAN = (
+    "The mean of the two cross-entropies, of the first token and of the last one, over all texts. "
+    "cross_entropy wants a row of logits for each target: (2 B, T) and (2 B,), by flatten(0, 1) "
+    "and flatten()."
+)
+_NAN = "NaN comes of 0 times infinity: take cross_entropy, or log_softmax and gather."
 
 
-class _SpanHead(nn.Module):
-    def __init__(self, D: int) -> None:
-        super().__init__()
-        self.output = nn.Linear(D, 2)
-
-    def forward(self, states: Tensor, tokens: Tensor, segments: Tensor, sep: int) -> Tensor:
-        inside = (segments == 1) & (tokens != sep)
-        return self.output(states).transpose(1, 2).masked_fill(~inside[:, None], -math.inf)
-
-    def loss(self, logits: Tensor, spans: Tensor) -> Tensor:
-        return F.cross_entropy(logits.flatten(0, 1), spans.flatten())
-
-
-def _pairs(trial: Trial, B: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Tokens and segments of padded pairs, and a span in each passage."""
+def pairs(trial: Trial, B: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Tokens and segments (B, T) of padded pairs, and a span in each passage, (B, 2)."""
     rows, parts, spans = [], [], []
     for _ in range(B):
         asked, told = trial.integer(2, 5), trial.integer(3, 8)
@@ -43,303 +44,257 @@ def _pairs(trial: Trial, B: int) -> tuple[Tensor, Tensor, Tensor]:
         rows.append(torch.tensor([CLS, *words[:asked], SEP, *words[asked:], SEP]))
         parts.append(torch.tensor([0] * (asked + 2) + [1] * (told + 1)))
         first = trial.integer(0, told)
-        last = trial.integer(first, told)
-        spans.append([asked + 2 + first, asked + 2 + last])
-    pad = torch.nn.utils.rnn.pad_sequence
-    return (
-        pad(rows, batch_first=True, padding_value=PAD),
-        pad(parts, batch_first=True),
-        torch.tensor(spans),
-    )
+        spans.append([asked + 2 + first, asked + 2 + trial.integer(first, told)])
+    pad = nn.utils.rnn.pad_sequence
+    tokens = pad(rows, batch_first=True, padding_value=PAD)
+    return tokens, pad(parts, batch_first=True), torch.tensor(spans)
 
 
-@lab.task(_SpanHead)
-def SpanHead(trial: Trial) -> None:
-    D = 6
-    made = isinstance(trial.answer, type) and issubclass(trial.answer, nn.Module)
-    trial.holds(made, "it is a class made from nn.Module",
-                "The class itself is checked, class SpanHead(nn.Module).")  # fmt: skip
-    mine = trial.call(D, given=f"SpanHead({D})")
-    found = {name: tuple(p.shape) for name, p in mine.named_parameters()}
-    expected = {"output.weight": (2, D), "output.bias": (2,)}
-    hint = "self.output = nn.Linear(D, 2): two vectors and two biases, and no other parameters."
-    trial.equals(found, expected, "its parameters", hint, given=f"SpanHead({D})")
-    tokens, segments, spans = _pairs(trial, 5)
-    B, T = tokens.shape
-    states = trial.normal(B, T, D)
-    ours = _SpanHead(D).double()
+def _made(answer: Callable, weight: Tensor, bias: Tensor) -> nn.Module:
+    """A head with these weights, in float64."""
+    if not (isinstance(answer, type) and issubclass(answer, nn.Module)):
+        hint = "The class itself is checked, class SpanHead(nn.Module)."
+        raise Complaint("it is a class made from nn.Module", hint)
+    head = answer(D)
+    found = {name: tuple(p.shape) for name, p in head.named_parameters()}
+    if found != {"output.weight": (2, D), "output.bias": (2,)}:
+        hint = "self.output = nn.Linear(D, 2): two vectors, two biases, and no other parameters."
+        raise Complaint("its parameters", hint, f"SpanHead({D})", f"{found}")
+    head.double().load_state_dict({"output.weight": weight, "output.bias": bias})
+    return head
+
+
+def _logits(answer: Callable, weights: tuple[Tensor, Tensor], *read: Any) -> Tensor:
     with torch.no_grad():
-        for p in ours.parameters():
-            p.copy_(trial.normal(*p.shape))
-    mine.double().load_state_dict(ours.state_dict())
-    given = f"5 pairs, D = {D}, tokens {tuple(tokens.shape)}, of different lengths"
-    shape = (
-        f"output(states) has the shape (B, T, 2); (B, 2, T) is asked for: transpose(1, 2). {PAIRS}"
-    )
-    with torch.no_grad():
-        got = trial.run(mine, states, tokens, segments, SEP, given=given, hint=shape)
-        raw = ours.output(states)
-        wanted = ours(states, tokens, segments, SEP)
-    plain, inside = raw.transpose(1, 2), ((segments == 1) & (tokens != SEP))[:, None]
-    after = (tokens == SEP).cumsum(1)[:, None] >= 1
-    turn = "That is (B, T, 2): the two rows of logits come first, then the tokens; transpose(1, 2)."
-    slips = [
-        (raw, turn),
-        (raw.masked_fill(~inside.transpose(1, 2), -math.inf), turn),
-        (plain, "An answer stands in the passage: all other positions have the logit -infinity."),
-        (
-            raw.reshape(B, 2, T).masked_fill(~inside, -math.inf),
-            "view and reshape deal the numbers out anew, so that starts and ends are mixed up: "
-            "exchange the dimensions with transpose.",
-        ),
-        (
-            plain.masked_fill(~inside, 0.0),
-            "A logit of 0 is not impossible: e to the power of 0 is 1. Outside it is -infinity.",
-        ),
-        (
-            plain * inside,
-            "A logit of 0 is not impossible: e to the power of 0 is 1. Outside it is -infinity.",
-        ),
-        (
-            plain.masked_fill((segments == 0)[:, None], -math.inf),
-            f"The [SEP] behind the passage is no part of it, although its segment is 1. Its id is "
-            f"the `sep` that is handed over, which need not be that of this notebook. {PAIRS}",
-        ),
-        (
-            plain.masked_fill((tokens == SEP)[:, None], -math.inf),
-            f"Positions of the question have the segment 0, and no answer stands there. {PAIRS}",
-        ),
-        (
-            plain.masked_fill(~((segments == 0) & (tokens != SEP))[:, None], -math.inf),
-            f"The passage is the second text: its segment is 1. {PAIRS}",
-        ),
-        (
-            plain.masked_fill(inside, -math.inf),
-            "masked_fill fills where its mask is True: that is outside of the passage.",
-        ),
-        (
-            plain.masked_fill(~(after & (tokens != SEP)[:, None]), -math.inf),
-            "Shorter pairs end in [PAD], whose segment is 0: no answer stands there, either.",
-        ),
-        (wanted.log_softmax(-1), "Logits are asked for, no log-probabilities."),
-        (wanted.softmax(-1), "Logits are asked for, no probabilities."),
-    ]
-    trial.equals(got, wanted, "logits (B, 2, T), -infinity outside of the passage",
-                 _of_logits(got, wanted, shape), slips=slips, given=given)  # fmt: skip
-    spread = wanted.clone().requires_grad_()
+        return _made(answer, *weights)(*read)
+
+
+def _loss(answer: Callable, weights: tuple[Tensor, Tensor], logits: Tensor, spans: Tensor) -> dict:
+    """The loss of these logits, and its gradient."""
+    logits = logits.clone().requires_grad_()
     try:
-        loss = trial.run(mine.loss, spread, spans, given="logits (B, 2, T) and spans (B, 2)",
-                         hint="cross_entropy wants a row of logits for each target: (2 B, T) and "
-                         "(2 B,) after flatten(0, 1) and flatten().")  # fmt: skip
-    except NotAttempted as error:
+        loss = _made(answer, *weights).loss(logits, spans)
+    except NotImplementedError as error:
         words = "forward is right; `loss` still raises NotImplementedError."
         raise Complaint("there is a loss, too", words) from error
-    truth = ours.loss(wanted, spans)
-    log_p = wanted.log_softmax(-1).gather(2, spans[..., None])[..., 0]  # (B, 2)
-    twisted = wanted.log_softmax(-1).gather(2, spans.flip(1)[..., None])[..., 0]
-    part = "The mean of the two cross-entropies, of the first token and of the last one, over all "
-    part += "texts."
-    slips = [
-        (-log_p.sum(1).mean(), "The two cross-entropies are averaged, not added."),
-        (-log_p.sum(), "The mean over the texts is asked for, not the sum."),
-        (-log_p[:, 0].mean(), "The last token of the answer has a loss, too."),
-        (-log_p[:, 1].mean(), "The first token of the answer has a loss, too."),
-        (-twisted.mean(), "Row 0 of the logits is for the first token, row 1 for the last one."),
-        (log_p.mean(), "A loss becomes smaller as the probability grows: the minus is missing."),
-        (-log_p.exp().mean(), "The logarithm is missing."),
-    ]
-    trial.holds(isinstance(loss, Tensor) and loss.dim() == 0, "the loss is one number", part,
-                got=loss)  # fmt: skip
-    trial.equals(loss.detach(), truth, "the loss", part, slips=slips, given=given)
-    trial.holds(loss.requires_grad, "the loss has a gradient",
-                "Something cuts the graph: .item(), .data or detach().")  # fmt: skip
-    (gradient,) = torch.autograd.grad(loss, spread)
-    trial.holds(gradient.isfinite().all(), "its gradient is finite", "NaN comes of infinity minus "
-                "infinity, or of 0 times infinity: take cross_entropy or log_softmax.")  # fmt: skip
-    meta = mine.float().to("meta")
-    on_its_device(
-        trial,
-        lambda: meta(states.float().to("meta"), tokens.to("meta"), segments.to("meta"), SEP),
-        "the head and all that it reads on another device",
-    )
+    if loss is None:
+        raise Complaint("there is a loss, too", NOTHING)
+    if not isinstance(loss, Tensor) or loss.dim() or not loss.requires_grad:
+        hint = f"{_MEAN} A tensor comes back: .item(), .data and detach() cut its graph."
+        raise Complaint("the loss is one number with a gradient", hint, got=str(loss))
+    (gradient,) = torch.autograd.grad(loss, logits)
+    return {"loss": loss.detach(), "gradient": gradient}
 
 
-def _of_logits(got: object, wanted: Tensor, shape: str) -> str:
-    """What to think about where logits are not those wanted, and no known slip made them."""
-    if not isinstance(got, Tensor) or got.shape != wanted.shape:
-        return shape
-    if got.isnan().any():
-        return (
-            "NaN comes of 0 times infinity, or of infinity minus infinity: put -infinity in with "
-            "masked_fill or where, and multiply nothing by it."
-        )
-    inside = wanted.isfinite()
-    if not torch.allclose(got[inside].to(wanted), wanted[inside]):
-        return (
-            "In the passage the logits are those of self.output(states), and nothing else is done "
-            "to them."
-        )
-    if not got[~inside].isfinite().any():  # +infinity
-        return "Outside of the passage it is minus infinity, -math.inf."
-    if got[~inside].max() < -100:
-        return "-infinity itself is asked for, -math.inf, and no large negative number."
-    return (
-        "Everything outside of the passage is -infinity: the question, all marks, the [SEP] behind "
-        "the passage, and the padding. Pairs have different lengths, so these are found by "
-        f"`segments` and `tokens`, and not by their positions. {PAIRS}"
-    )
+def _heads(trial: Trial) -> Iterator[Case]:
+    for B in (1, 5):
+        tokens, segments, spans = pairs(trial, B)
+        weights = trial.normal(2, D), trial.normal(2)
+        states, given = trial.normal(*tokens.shape, D), f"{B} pairs, tokens {tuple(tokens.shape)}"
+        read = states, tokens, segments, SEP
+        rule = "logits (B, 2, T), -infinity outside of the passage"
+        yield Case(rule, _logits, weights, *read, given=given, hint=_OUTSIDE)
+    logits = _logits(SpanHead.fallback, weights, *read)
+    given = f"logits {tuple(logits.shape)}, spans {tuple(spans.shape)}"
+    yield Case("the loss and its gradient", _loss, weights, logits, spans, given=given)
 
 
-def _best_spans(logits: Tensor, limit: int) -> tuple[Tensor, Tensor]:
-    starts, ends = logits.unbind(1)
-    near = F.pad(ends, (0, limit - 1), value=-math.inf).unfold(-1, limit, 1)  # (B, T, limit)
-    best = (starts[..., None] + near).flatten(1).argmax(-1)
-    return best // limit, best // limit + best % limit
+def _head_on_its_device(trial: Trial) -> None:
+    tokens, segments, _ = (x.to("meta") for x in pairs(trial, 5))
+    head = trial.run(trial.answer, D).to("meta")
+    states = torch.zeros(*tokens.shape, D, device="meta")
+    given = "the head and all that it reads on another device"
+    on_its_device(trial, lambda: head(states, tokens, segments, SEP), given)
 
 
-def _span_slips(logits: Tensor, limit: int) -> list[tuple[tuple[Tensor, Tensor], str]]:
-    """What known slips choose, and their hints."""
-    T = logits.shape[-1]
-    starts, ends = logits.unbind(1)
-    sums = starts[:, :, None] + ends[:, None]
-    place = torch.arange(T)
-    wide = place[None] - place[:, None]  # j - i
+@turn(
+    lab,
+    f"{_MEAN} {_NAN}",
+    cases=_heads,
+    call=lambda answer, part, *arguments: part(answer, *arguments),
+    also=_head_on_its_device,
+    errors={"must match": f"{_SHAPES} {_OUTSIDE}"},
+    slips=f"""
+    self.output(states).transpose(1, 2) => self.output(states) ;; \
+    ~inside[:, None] => ~inside[..., None]
+    return logits.masked_fill(~inside[:, None], -math.inf) => return self.output(states)
+        {_TURN}
+    logits.masked_fill(~inside[:, None], -math.inf) => logits
+        An answer stands in the passage: all other positions have the logit -infinity.
+    .transpose(1, 2) => .reshape(len(states), 2, -1)
+        view and reshape deal the numbers out anew, so that starts and ends are mixed up: exchange
+        the dimensions with transpose.
+    -math.inf => 0.0
+    logits.masked_fill(~inside[:, None], -math.inf) => logits * inside[:, None]
+        {_ZERO}
+    -math.inf => math.inf
+        Outside of the passage it is minus infinity, -math.inf.
+    -math.inf => -1e9
+        -infinity itself is asked for, -math.inf, and no large negative number.
+    (segments == 1) & (tokens != sep) => segments == 1
+    (tokens != sep) => (tokens != 2046)
+        The [SEP] behind the passage is no part of it, although its segment is 1. Its id is the
+        `sep` that is handed over, which need not be that of this notebook.
+    (segments == 1) & (tokens != sep) => tokens != sep
+        Positions of the question have the segment 0, and no answer stands there.
+    segments == 1 => segments == 0
+        The passage is the second text: its segment is 1.
+    ~inside[:, None] => inside[:, None]
+        masked_fill fills where its mask is True: that is outside of the passage.
+    (segments == 1) => ((tokens == sep).cumsum(1) >= 1)
+        Shorter pairs end in [PAD], whose segment is 0: no answer stands there, either.
+    -math.inf) => -math.inf).log_softmax(-1)
+        Logits are asked for, no log-probabilities.
+    -math.inf) => -math.inf).softmax(-1)
+        Logits are asked for, no probabilities.
+    F.cross_entropy => 2 * F.cross_entropy
+        The two cross-entropies are averaged, not added.
+    spans.flatten()) => spans.flatten(), reduction="sum")
+        The mean over the texts is asked for, not the sum.
+    logits.flatten(0, 1), spans.flatten() => logits[:, 0], spans[:, 0]
+        The last token of the answer has a loss, too.
+    logits.flatten(0, 1), spans.flatten() => logits[:, 1], spans[:, 1]
+        The first token of the answer has a loss, too.
+    spans.flatten()) => spans.flip(1).flatten())
+    .transpose(1, 2) => .transpose(1, 2).flip(1)
+        Row 0 of the logits is for the first token, row 1 for the last one.
+    F.cross_entropy => -F.cross_entropy
+        A loss becomes smaller as the probability grows: the minus is missing.
+    F.cross_entropy(logits.flatten(0, 1), spans.flatten()) => \
+    -logits.gather(2, spans[..., None]).mean()
+        Logits are no logarithms of probabilities yet: log_softmax makes them so.
+    """,
+)
+class SpanHead(nn.Module):
+    def __init__(self, D):
+        super().__init__()
+        self.output = nn.Linear(D, 2)
 
-    def best(allowed: Tensor, sums: Tensor = sums) -> tuple[Tensor, Tensor]:
-        found = sums.masked_fill(~allowed, -math.inf).flatten(1).argmax(1)
-        return found // T, found % T
+    def forward(self, states, tokens, segments, sep):
+        inside = (segments == 1) & (tokens != sep)
+        logits = self.output(states).transpose(1, 2)
+        return logits.masked_fill(~inside[:, None], -math.inf)
 
-    within = (wide >= 0) & (wide < limit)
-    alone = starts.argmax(1), ends.argmax(1)
-    from_start = torch.where(within[alone[0]], ends, -math.inf).argmax(1)
-    from_end = torch.where(within.T[alone[1]], starts, -math.inf).argmax(1)
-    right = best(within)
-    most, first, last = torch.full_like(starts[:, 0], -math.inf), alone[0], alone[0]
-    for n in range(min(limit, T)):
-        sums_of, i = (starts[:, : T - n] + ends[:, n:]).max(1)
-        better = sums_of > most
-        most = torch.where(better, sums_of, most)
-        first, last = torch.where(better, i, first), torch.where(better, i + n, last)
-    return [
-        ((first, last), "Of equal sums the first beginning comes before the shortest: only among "
-         "spans with the same beginning the shortest counts."),
-        (best((wide >= 0) & (wide < max(1, limit - 1))), "One token too few: j = i + limit - 1 is "
-         "still allowed."),
-        (alone, "The two were chosen each by itself: then the end may stand before the beginning."),
-        ((alone[0], from_start), "The best beginning was fixed first: another may have the "
-         "larger sum."),
-        ((from_end, alone[1]), "The best end was fixed first: another may have the larger sum."),
-        (best(wide >= 0), "These are longer than `limit` tokens."),
-        (best((wide >= 0) & (wide <= limit)), "One token too many: from i to j there are j - i + 1 "
-         "tokens."),
-        (best((wide > 0) & (wide < limit)), "An answer may be one token long: j = i is allowed."),
-        (best(wide.abs() < limit), "The end must not stand before the beginning."),
-        ((right[0], right[1] - right[0]), "The position of the last token is asked for, not how far"
-         " it lies behind the first."),
-        ((right[0], right[1] + 1), "The last token itself is asked for, not the one behind it."),
-        (right[::-1], "The first token comes first, then the last one."),
-        (best(within, starts[:, :, None] * ends[:, None]), "The two logits are added."),
-        ((right[0] % limit, right[1]), "From the number of a pair back to its row: divide by the "
-         "length of a row, which is `limit` here."),
-    ]  # fmt: skip
+    def loss(self, logits, spans):
+        return F.cross_entropy(logits.flatten(0, 1), spans.flatten())
 
 
-@lab.task(_best_spans, without=["best_span"])
-def best_spans(trial: Trial) -> None:
-    hint = (
-        "For each beginning only `limit` ends come into question, the next ones. "
-        "F.pad(ends, (0, limit - 1), value=-math.inf).unfold(-1, limit, 1) lays them beside it, "
-        "(B, T, limit); or go through the lengths 1 to limit, and shift."
-    )
-    pair = "Hand back two tensors of whole numbers, (B,) each: return first, last."
+_NEAR = (
+    "For each beginning only `limit` ends come into question, the next ones. "
+    "F.pad(ends, (0, limit - 1), value=-math.inf).unfold(-1, limit, 1) lays them beside it, "
+    "(B, T, limit); or go through the lengths 1 to limit, and shift. Two tensors of whole numbers "
+    "come back, (B,) each: divide with //."
+)
+_FIXED = "was fixed first: another may have the larger sum."
 
-    beyond = (
-        "Behind the end of a text no answer ends: fill up with -infinity. A 0 there is more than "
-    )
-    beyond += "a logit below 0."
 
-    def try_on(rule: str, logits: Tensor, limit: int, given: str, hint: str = hint) -> None:
-        got = trial.call(logits, limit, given=given, hint=hint)
-        fine = isinstance(got, tuple | list | Tensor) and len(got) == 2
-        trial.holds(fine, "two things come back", NOTHING if got is None else pair, got=got)
-        wanted = answers.best_span(logits, max_length=limit)
-        slips = [
-            (torch.stack(value), words)
-            for value, words in _span_slips(logits, limit)
-            if not torch.equal(torch.stack(value), torch.stack(wanted))
-        ]
-        shapes = [getattr(part, "shape", None) for part in got]
-        trial.holds(shapes == [wanted[0].shape] * 2, "both have the shape (B,)", pair, given=given,
-                    got=shapes, expected=[wanted[0].shape] * 2)  # fmt: skip
-        kinds = [part.dtype for part in got]
-        trial.holds(torch.float not in kinds and torch.double not in kinds, "positions are whole "
-                    "numbers", "Divide with //, not with /.", given=given, got=kinds)  # fmt: skip
-        mine = torch.stack([part.long() for part in got])
-        trial.equals(mine, torch.stack(wanted), rule, hint, slips=slips, given=given)
-
-    by_hand = torch.tensor([[[-2.0, 4.0, 0.0, 2.0, 0.0], [5.0, -1.0, 0.0, 2.0, 3.0]]])
-    words = "starts [-2, 4, 0, 2, 0], ends [5, -1, 0, 2, 3], limit = "
-    try_on("by hand, at most 2 tokens", by_hand, 2, f"{words}2")
-    try_on("by hand, at most 3 tokens", by_hand, 3, f"{words}3")
-    try_on("by hand, one token", by_hand, 1, f"{words}1")
-    try_on("a limit beyond the text", by_hand, 9, f"{words}9",
-           "The limit may be larger than the text: stop at its length T.")  # fmt: skip
-    below = -by_hand.abs() - 5
-    try_on("all logits below 0", below, 2, "the same, all made negative, limit = 2", beyond)
+def _sums(trial: Trial) -> Iterator[Case]:
+    by_hand = torch.tensor([[[-2.0, 3.0, 3.0, 1.0, -1.0], [3.0, -2.0, -1.0, -2.0, 3.0]]])
+    words = "starts [-2, 3, 3, 1, -1], ends [3, -2, -1, -2, 3], limit = "
+    for rule, limit in (("at most 2 tokens", 2), ("at most 3 tokens", 3), ("one token", 1)):
+        yield Case(f"by hand, {rule}", by_hand, limit, given=f"{words}{limit}")
+    hint = "The limit may be larger than the text: stop at its length T."
+    yield Case("a limit beyond the text", by_hand, 9, given=f"{words}9", hint=hint)
+    hint = "Behind the end of a text no answer ends: fill up with -infinity. A 0 there is more "
+    hint += "than a logit below 0."
+    below, given = -by_hand.abs() - 5, "the same, all made negative, limit = 2"
+    yield Case("all logits below 0", below, 2, given=given, hint=hint)
     for B, T, limit in ((5, 7, 3), (40, 12, 4), (6, 9, 2)):
-        logits = trial.normal(B, 2, T)
-        given = f"random logits {(B, 2, T)}, limit = {limit}"
-        try_on("random logits", logits, limit, given)
+        logits, given = trial.normal(B, 2, T), f"random logits {(B, 2, T)}, limit = {limit}"
+        yield Case("random logits", logits, limit, given=given)
         hidden = logits.masked_fill(torch.rand(B, 1, T, generator=trial.generator) < 0.4, -math.inf)
         hidden[:, :, -1] = logits[:, :, -1] - 9
-        try_on("some positions are -infinity", hidden, limit, f"{given}, some of them -infinity")
-    ties = torch.zeros(2, 2, 5)
-    ties[1, :, 0] = -1
-    try_on("of equal sums the first, and of these the shortest", ties, 3,
-           "logits of 0, in row 1 with -1 at the first token, limit = 3")  # fmt: skip
+        given += ", some of them -infinity"
+        yield Case("some positions are -infinity", hidden, limit, given=given)
     never = -math.inf  # beside it equal sums stay equal after a softmax, too
     ties = torch.tensor([[[3.0, never, 2.0, never], [never, 2.0, 3.0, never]]])
-    try_on("of equal sums the first beginning", ties, 2,
-           "starts [3, -inf, 2, -inf], ends [-inf, 2, 3, -inf], limit = 2: 3 + 2 = 2 + 3",
-           "The first beginning comes before the shortest.")  # fmt: skip
-    B, T, limit = 2, 96, 5
-    with Operations() as operations:
-        trial.run(trial.answer, trial.normal(B, 2, T), limit, given=f"T = {T}, limit = {limit}")
-    largest = max([math.prod(shape) for _, shape in operations.results], default=0)
+    given = "starts [3, -inf, 2, -inf], ends [-inf, 2, 3, -inf], limit = 2: 3 + 2 = 2 + 3"
+    yield Case("of equal sums the first beginning", ties, 2, given=given)
+
+
+def _few_sums(trial: Trial) -> None:
+    """About T times limit sums, in as many operations for a long text, or for many, as for one."""
+    counts, B, limit = [], 2, 5
+    for size in ((B, 12), (B, 112), (82, 12)):
+        given = f"logits ({size[0]}, 2, {size[1]}), limit = {limit}"
+        with Operations() as operations:
+            trial.run(trial.answer, trial.normal(size[0], 2, size[1]), limit, given=given)
+        counts.append(len(operations.results))
+        largest = max((math.prod(shape) for _, shape in operations.results), default=0)
+        trial.holds(
+            largest <= 2 * size[0] * (size[1] + limit) * limit,
+            "no more than T times limit sums of a text",
+            "A table of all pairs has T times T sums, and most of them are forbidden. " + _NEAR,
+            given=given,
+            got=f"a tensor of {largest:,} numbers",
+        )
     trial.holds(
-        largest <= 2 * B * (T + limit) * limit,
-        "no more than T times limit sums of a text",
-        "A table of all pairs has T times T sums, and most of them are forbidden. " + hint,
-        given=f"B = {B}, T = {T}, limit = {limit}; the largest tensor that is made",
-        got=f"{largest:,} numbers",
-        expected=f"about B T limit = {B * T * limit:,}",
+        max(counts[1:]) <= counts[0] + 20,
+        "it is written without a loop over tokens or texts",
+        "A loop over the at most `limit` lengths is fine, one over the tokens or the texts is not: "
+        "write it for all of them at once.",
+        given="12 and 112 tokens in 2 texts, then 82 texts",
+        got=f"{counts[0]}, {counts[1]} and {counts[2]} operations of PyTorch",
     )
-    loops = "A loop over the at most `limit` lengths is fine, one over the tokens or the texts is "
-    loops += "not: write it for all of them at once."
-    without_loops(trial, lambda n: (trial.normal(2, 2, n), 3), (12, 112), "tokens in a text", loops)
-    without_loops(trial, lambda n: (trial.normal(n, 2, 9), 3), (2, 82), "texts in a batch", loops)
-    on_its_device(trial, lambda: trial.answer(torch.zeros(2, 2, 9, device="meta"), 3),
-                  "logits on another device")  # fmt: skip
+    far = torch.zeros(2, 2, 9, device="meta")
+    said = on_its_device(trial, lambda: trial.answer(far, 3), "logits on another device")
+    hint = "tolist(), item() and a loop over a tensor's numbers take them to Python, which does "
+    hint += "one after the other: stay with tensors."
+    taken = any(words in said for words in ("item()", "copy out of meta", "data-dependent"))
+    trial.holds(not taken, "it stays with tensors", hint)
 
 
-def leaderboard(
-    head: type, chooser: object, found: Sequence[str], asked: Sequence[Question], took: float
-) -> None:
-    """Show the F1 of one's own reader on held-back questions, where its parts are one's own.
-
-    Args:
-        head, chooser: the student's ``SpanHead`` and ``best_spans``.
-        found: an answer to each question.
-        asked: the questions.
-        took: the seconds of the fine-tuning.
-    """
-    if head is SpanHead.fallback or chooser is best_spans.fallback:
-        print("○ The leaderboard waits for your own head and best spans, tasks 4 and 5.")
-    elif took > (allowed := time_for(60 * MINUTES)):
-        print(f"No number for the leaderboard: {took:.0f} s are more than {allowed:.0f} s. "
-              "On a slow or a busy machine take fewer STEPS.")  # fmt: skip
-    elif len(found) != len(asked):
-        print(f"No number for the leaderboard: {len(found)} answers to {len(asked)} questions.")
-    else:
-        marks = [answers.token_f1(a, [q.answer]) for a, q in zip(found, asked, strict=True)]
-        announce(100 * sum(marks) / len(marks), "% F1")
+@turn(
+    lab,
+    _NEAR,
+    cases=_sums,
+    also=_few_sums,
+    without=["best_span"],
+    slips=f"""
+    .flatten(1).argmax(-1) => .transpose(1, 2).flatten(1).argmax(-1) ;; \
+    best // limit, best % limit => best % ends.shape[1], best // ends.shape[1]
+        Of equal sums the first beginning comes before the shortest: only among spans with the same
+        beginning the shortest counts.
+    starts, ends = logits.unbind(1) => starts, ends = logits.unbind(1); limit = max(1, limit - 1)
+        One token too few: j = i + limit - 1 is still allowed.
+    limit - 1 => limit ;; (-1, limit, 1) => (-1, limit + 1, 1) ;; \
+    best // limit, best % limit => best // (limit + 1), best % (limit + 1)
+        One token too many: from i to j there are j - i + 1 tokens.
+    starts, ends = logits.unbind(1) => starts, ends = logits.unbind(1); limit = ends.shape[1]
+        These are longer than `limit` tokens.
+    + near => + near.masked_fill(torch.arange(limit) == 0, -math.inf)
+        An answer may be one token long: j = i is allowed.
+    return first, first + further => return starts.argmax(-1), ends.argmax(-1)
+    s, e = logits.unbind(1); T = s.shape[1]; i = torch.arange(T); \
+    far = (i - i[:, None]).abs() >= limit; sums = s[..., None] + e[:, None]; \
+    best = sums.masked_fill(far, -math.inf).flatten(1).argmax(1); return best // T, best % T
+        The end may stand before the beginning here, as where each of the two is chosen by itself.
+    return first, first + further => first = starts.argmax(-1); \
+    return first, first + near[torch.arange(len(first)), first].argmax(-1)
+        The best beginning {_FIXED}
+    return first, first + further => last = ends.argmax(-1, keepdim=True); \
+    i = torch.arange(ends.shape[1]); near = (i <= last) & (i > last - limit); \
+    return starts.masked_fill(~near, -math.inf).argmax(-1), last[:, 0]
+        The best end {_FIXED}
+    value=-math.inf => value=0.0
+        Behind the end of a text no answer ends: fill up with -infinity. A 0 there is more than a
+        logit below 0.
+    first, first + further => first, further
+        The position of the last token is asked for, not how far it lies behind the first.
+    first, first + further => first, first + further + 1
+        The last token itself is asked for, not the one behind it.
+    first, first + further => first + further, first
+        The first token comes first, then the last one.
+    starts[..., None] + near => starts[..., None] * near
+        The two logits are added.
+    best // limit, best % limit => best // ends.shape[1], best % ends.shape[1]
+        From the number of a pair back to its row: divide by the length of a row, which is `limit`
+        here.
+    """,
+)
+def best_spans(logits, limit):
+    starts, ends = logits.unbind(1)
+    near = F.pad(ends, (0, limit - 1), value=-math.inf).unfold(-1, limit, 1)
+    best = (starts[..., None] + near).flatten(1).argmax(-1)
+    first, further = best // limit, best % limit
+    return first, first + further

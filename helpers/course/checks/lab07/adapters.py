@@ -1,0 +1,247 @@
+"""Checks of lab 07, tasks 3 and 4: LoRA beside any map, and a plain state dict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from helpers.course.checks.describing import describe
+from helpers.course.checks.lab07 import solutions
+from helpers.course.checks.lab07.common import LORA, MERGE, START, has, is_module_class, lab, linear
+from helpers.course.checks.trial import NOTHING, Trial, with_hints
+from helpers.course.checks.turn import Slips
+
+SLIPS = Slips(
+    solutions.LoRA,
+    """
+    alpha / r => 1.0
+    alpha / r => alpha
+        The update is multiplied by alpha / r.
+    alpha / r => r / alpha
+        alpha / r, and not r / alpha.
+    self.A[place], self.B[place] => self.A[0], self.B[0]
+        Each chosen part has an A and a B of its own.
+    if chosen: => if not chosen and place < len(self.A):
+        The update belongs to the parts that are True, in their order.
+    pieces[i] = pieces[i] + self.scale => pieces[i] = self.scale
+        The update is added to what the old map gives: W0 x stays.
+    if chosen: => if i < len(self.A):
+        An update belongs to the part that is True, wherever that stands: with (True, False, True)
+        the second update moves the third part.
+    """,
+)
+
+
+def _drawn(trial: Trial, made: nn.Module) -> None:
+    """A and B as after a training."""
+    made.double()
+    with torch.no_grad():
+        for p in (made.A, made.B):
+            p.copy_(trial.normal(*p.shape))
+
+
+@lab.task(solutions.LoRA)
+def LoRA(trial: Trial) -> None:
+    is_module_class(trial)
+    usual = f"What old gives, and behind each chosen part alpha / r B A x. {LORA}"
+    packed = solutions.Packed(linear(trial, 12, 8), 4, 8)
+    for old, parts, name in (
+        (linear(trial, 12, 8, bias=True), (True, False, True), "a fused map with a bias"),
+        (linear(trial, 12, 8), (False, True, False), "a fused map"),
+        (packed, (True, True, False), "a packed fused map"),
+        (linear(trial, 10, 6), (True,), "a map"),
+    ):
+        r, alpha = trial.integer(2, 4), 5.0
+        given = f"LoRA({name} {old.out_features} x {old.in_features}, {parts}, r={r}, alpha=5)"
+        ours = solutions.LoRA(old, parts, r, alpha)
+        old.requires_grad_()
+        mine = trial.call(old, parts, r, alpha, given=given, hint=usual)
+        has(trial, mine, ("old", "A", "B", "update", "in_features", "out_features"), given)
+        shapes = {n: tuple(p.shape) for n, p in mine.named_parameters() if p.requires_grad}
+        hint = "Only A and B are trained: old.requires_grad_(False). A is (P, r, I), B (P, O / n, "
+        hint += f"r), P the number of parts that are True. {LORA}"
+        wanted = {"A": tuple(ours.A.shape), "B": tuple(ours.B.shape)}
+        trial.equals(shapes, wanted, "what is trained", hint, given=given)
+        x = trial.normal(2, 3, old.in_features)
+        _begins(trial, mine, given)
+        mine.double()
+        got = trial.run(mine, x, given=given, hint=usual)
+        hint = f"B begins at zero, so that nothing is changed at first. {START}"
+        made = [(version(old, parts, r, alpha).double(), hint) for version, hint in SLIPS]
+        slips = _values(made, x)
+        if isinstance(old, nn.Linear):
+            call = "Call old, and do not read its weight: it may have a bias, and no weight."
+            slips += [(x @ old.weight.T, call)]
+        trial.equals(got, old(x), "nothing is changed at first", hint, slips=slips, given=given)
+        _drawn(trial, mine)
+        ours.double().load_state_dict({"A": mine.A, "B": mine.B}, strict=False)
+        for slip, _ in made:
+            slip.load_state_dict({"A": mine.A, "B": mine.B}, strict=False)
+        got = trial.run(mine, x, given=given, hint=usual)
+        trial.equals(got, ours(x), "forward", usual, slips=_values(made, x), given=given)
+        hint = f"The matrix that is added in a merge: alpha / r B A, and zeros in the other rows. \
+{MERGE}"
+        got = trial.run(mine.update, given=given, hint=hint)
+        slips = [(ours.update() * r / alpha, "Multiply by alpha / r here, too.")]
+        slips += [(ours.update() + m, "The update alone: the old matrix is added in the merge.")
+                  for m in [getattr(old, "weight", None)] if isinstance(m, Tensor)]  # fmt: skip
+        trial.equals(got, ours.update(), "update", hint, slips=slips, given=given)
+    _stays_thin(trial)
+
+
+def _values(made: list, x: Tensor) -> list[tuple[Tensor, str]]:
+    return [(slip(x), hint) for slip, hint in made]
+
+
+def _begins(trial: Trial, mine: nn.Module, given: str) -> None:
+    hint = f"A is drawn: with both at zero nothing ever learns. {START}"
+    trial.holds(bool(mine.A.any()), "A is drawn", hint, given=given)
+    wide = trial.run(trial.answer, nn.Linear(400, 30, False), (True, False, True), 8, 16)
+    size = float(wide.A.detach().std()) * 400**0.5
+    hint = "Normally distributed numbers with a standard deviation of 1 / sqrt(I)."
+    trial.holds(0.8 < size < 1.25, "A begins with a deviation of 1 / sqrt(I)", hint,
+                given="I = 400", got=f"{size:.2f} / sqrt(I)")  # fmt: skip
+
+
+def _stays_thin(trial: Trial) -> None:
+    old = nn.Linear(64, 3 * 64, bias=False)
+    mine, counts = trial.run(trial.answer, old, (True, False, True), 2, 4), []
+    for part in (mine, old):
+        with FlopCounterMode(display=False) as counter:
+            part(torch.zeros(1, 1, 64))
+        counts.append(counter.get_total_flops())
+    hint = f"Read B A x from the right: x @ A.T first. The product B A is for update. {LORA}"
+    trial.holds(counts[0] < 1.3 * counts[1], "forward never forms the product of B and A", hint,
+                given="a fused map of 3 x 64 outputs, r = 2, one token",
+                got=f"{counts[0]:,} operations, {counts[1]:,} without LoRA")  # fmt: skip
+
+
+LoRA.slips = SLIPS
+
+
+class Small(nn.Module):
+    """A model with a table, two maps, a norm and an output, which may be the table."""
+
+    def __init__(self, tied: bool) -> None:
+        super().__init__()
+        self.table, self.inner = nn.Embedding(6, 8), nn.ModuleList([nn.Module(), nn.Module()])
+        for part in self.inner:
+            part.qkv = nn.Linear(8, 24, bias=False)
+            part.down = nn.Linear(24, 8)
+        self.norm, self.output = nn.LayerNorm(8), nn.Linear(8, 6, bias=False)
+        if tied:
+            self.output.weight = self.table.weight
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        x = self.table(tokens)
+        for part in self.inner:
+            x = x + part.down(part.qkv(x).tanh())
+        return self.output(self.norm(x))
+
+
+def small(trial: Trial, tied: bool = False) -> Small:
+    """One in float64 with weights of the trial."""
+    made = Small(tied).double()
+    with torch.no_grad():
+        for p in made.parameters():
+            p.copy_(trial.normal(*p.shape))
+    return made
+
+
+def adapted(trial: Trial, model: Small, packed: bool, output: bool = False) -> Small:
+    """With LoRA around some maps, as if it had been trained."""
+    for i, part in enumerate(model.inner):
+        if packed:
+            part.qkv = solutions.Packed(part.qkv, 4, 4)
+        part.qkv = solutions.LoRA(part.qkv, (True, False, True), 2, 3.0)
+        if i:
+            part.down = solutions.LoRA(part.down, (True,), 2, 3.0)
+    if output:
+        model.output = solutions.LoRA(model.output, (True,), 2, 3.0)
+    for layer in model.modules():
+        if isinstance(layer, solutions.LoRA):
+            _drawn(trial, layer)
+    return model
+
+
+_NAMES = (
+    "The old map stands in the place of the one with LoRA, and its name has no .old; a packed one "
+    "becomes a matrix again, with the name weight."
+)
+STATE_SLIPS = Slips(
+    solutions.plain_state,
+    """
+    p.detach().clone() => p.detach()
+        The numbers are copied: a state dict that shares its tensors with the model changes when
+        the model is trained on, and what is added to it is added to the model.
+    state[f"{path}.weight"] += layer.update().detach() => pass
+        The updates are added: W0 + update.
+    += layer.update() => += 2 * layer.update()
+        Each update is added once.
+    """,
+)
+
+
+@lab.task(solutions.plain_state)
+def plain_state(trial: Trial) -> None:
+    for packed, tied, name in (
+        (False, False, "LoRA around some maps"),
+        (True, False, "packed maps, and LoRA around some of them"),
+        (False, True, "an output that is tied to the embeddings, with LoRA around it"),
+    ):
+        model = adapted(trial, small(trial, tied), packed, output=tied)
+        before = {key: value.clone() for key, value in model.state_dict().items()}
+        tokens, given = trial.integers(0, 6, 2, 5), f"a model with {name}"
+        logits = model(tokens).detach()
+        hint = "Walk over model.named_modules(): a map with update, a packed one, and all others."
+        with with_hints({"KeyError": _NAMES}):
+            got = trial.call(model, given=given, hint=hint)
+        ours = solutions.plain_state(model)
+        _same_names(trial, got, ours, given)
+        after, shared = model.state_dict(), "Copy what you take: a tied output is the table itself."
+        trial.holds(all(torch.equal(after[key], before[key]) for key in before),
+                    "the model stays as it is", STATE_SLIPS.lines[0][1], given=given)  # fmt: skip
+        slips = [(version, words) for version, words in STATE_SLIPS]
+        for key, value in ours.items():
+            wrong = []
+            for version, words in slips:
+                copy = adapted(trial, small(Trial(None), tied), packed, output=tied)
+                copy.load_state_dict(before)
+                wrong.append((version(copy)[key], words))
+            trial.equals(got[key], value, f"the values of {name}", f"{shared} {MERGE}", slips=wrong,
+                         given=f"{given}: {key}")  # fmt: skip
+        plain = Small(False).double()
+        plain.load_state_dict(got)
+        trial.holds(torch.allclose(plain(tokens), logits), "a plain model computes the same", hint)
+        for value in got.values():
+            value.zero_()
+        trial.holds(torch.equal(model(tokens), logits), "it shares no tensor with the model",
+                    STATE_SLIPS.lines[0][1], given=given)  # fmt: skip
+
+
+plain_state.slips = STATE_SLIPS
+
+
+def _same_names(trial: Trial, got: Any, ours: dict[str, Tensor], given: str) -> None:
+    fine = isinstance(got, dict) and all(isinstance(value, Tensor) for value in got.values())
+    hint = "A dictionary from names to tensors comes back: return state."
+    hint = NOTHING if got is None else hint
+    trial.holds(fine, "a state dict", hint, given=given, got=describe(got))
+    grad = any(value.requires_grad for value in got.values())
+    trial.holds(not grad, "its tensors carry no gradient", "detach() what is computed.",
+                given=given)  # fmt: skip
+    left = [key for key in got if key.endswith((".A", ".B", ".codes", ".scales"))]
+    old = [key for key in got if ".old" in key]
+    lost = [key for key in ours if key not in got]
+    extra = [key for key in got if key not in ours]
+    hint = (
+        "A and B, codes and scales have no place in the plain model." if left
+        else "The old map stands in the place of the one with LoRA: its name has no .old." if old
+        else "Biases, embeddings and norms belong to the state, too." if lost
+        else "These are no names of the plain model."
+    )  # fmt: skip
+    trial.holds(not lost and not extra, "the names of the plain model", hint, given=given,
+                got=f"missing {lost}, too many {extra}")  # fmt: skip

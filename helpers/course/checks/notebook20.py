@@ -1,0 +1,176 @@
+"""Your turn with preferences: a reward's loss, the best policy, advantages, DPO's loss."""
+
+import torch
+from torch.nn import functional as F
+
+from helpers.course.checks.lab import Lab
+from helpers.course.checks.pointers import see
+from helpers.course.checks.turn import Case, turn
+
+turns = Lab("notebook20")
+REWARD = see(20, "A reward from comparisons")
+BEST = see(20, "The best policy can be written down")
+GRADIENT = see(20, "Policy gradients: more of what earned more")
+DPO = see(20, "DPO: no reward model, no writing")
+
+
+def pairs(draw):
+    yield Case("by hand", torch.tensor([2.0]), torch.tensor([0.0]), given="rewards 2 and 0")
+    yield Case("two equal rewards", torch.tensor([1.5, 1.5]), torch.tensor([1.5, 1.5]))
+    yield Case("any rewards", draw.normal(6), draw.normal(6))
+    far = torch.tensor([-900.0, 3.0]), torch.tensor([900.0, 1.0])
+    hint = "The logarithm of a sigmoid that is 0 overflows: take F.logsigmoid of the difference."
+    yield Case("a large difference", *far, hint=hint)
+
+
+@turn(
+    turns,
+    "The difference of the rewards, the better one first; its log-sigmoid; the mean over the "
+    f"pairs; and a minus, since a loss is to become small. {REWARD}",
+    cases=pairs,
+    slips="""
+    -F.logsigmoid => F.logsigmoid
+        A loss is to become small where the preferred text has the larger reward: the sign is
+        missing.
+    better - worse => worse - better
+        The other way round: the preferred text is to have the larger reward.
+    F.logsigmoid(better - worse) => F.sigmoid(better - worse)
+        That is minus the probability: the loss is minus its logarithm.
+    .mean() => .sum()
+        The mean over the pairs is asked for, and this is the sum.
+    .mean() =>
+        One number is asked for, the mean over the pairs.
+    F.logsigmoid(better - worse) => F.logsigmoid(better)
+        Only differences of rewards count: what did the other text get?
+    -F.logsigmoid(better - worse) => F.relu(1 - better + worse)
+        That is a hinge loss; Bradley and Terry's is minus the log-sigmoid of the difference.
+    """,
+)
+def preference_loss(better, worse):
+    """Rewards (n,) of the preferred text and of the other of each pair -> mean loss, in nats."""
+    return -F.logsigmoid(better - worse).mean()
+
+
+def worlds(draw):
+    by_hand = torch.tensor([0.6, 0.3, 0.1]).log(), torch.tensor([1.0, 2.0, 4.0]).log()
+    yield Case(
+        "by hand", *by_hand, 1.0, given="pi_ref = (0.6, 0.3, 0.1), r = log (1, 2, 4), beta = 1"
+    )
+    for n, beta in ((5, 0.5), (9, 2.0)):
+        parts = draw.normal(n).log_softmax(0), draw.normal(n)
+        yield Case("any texts", *parts, beta, given=f"{n} texts, beta = {beta:g}")
+    parts = draw.normal(4).log_softmax(0), 3 + draw.normal(4)
+    hint = "exp(r / beta) overflows where beta is small: stay with logarithms, and use logsumexp."
+    yield Case("a small beta", *parts, 0.002, given="4 texts, beta = 0.002", hint=hint)
+
+
+@turn(
+    turns,
+    "log pi_ref + r / beta, for all texts; log Z is its logsumexp. Subtract it; the greatest J is "
+    f"beta log Z. {BEST}",
+    cases=worlds,
+    slips="""
+    reward / beta => reward * beta
+    reward / beta => reward
+        The reward is divided by beta: a small beta tilts more.
+    log_ref + reward / beta => reward / beta
+        The reference is missing: pi* is the reference, tilted.
+    log_ref + => log_ref.exp() +
+        log_ref holds logarithms already, and in logarithms a product is a sum.
+    tilted - log_z => tilted
+        The probabilities have to sum to one: divide by Z, that is, subtract log Z.
+    tilted - log_z => (tilted - log_z).exp()
+        The logarithms of pi* are asked for.
+    beta * log_z => log_z
+        The greatest J is beta times log Z.
+    beta * log_z => beta * log_z.exp()
+        The greatest J holds the logarithm of Z.
+    beta * log_z => ((tilted - log_z).exp() * reward).sum()
+        That is the mean reward of pi*. J also holds the price of leaving the reference.
+    """,
+)
+def best_policy(log_ref, reward, beta):
+    """log pi_ref and r of all texts, (N,) each -> log pi*, (N,), and the greatest J."""
+    tilted = log_ref + reward / beta
+    log_z = tilted.logsumexp(0)
+    return tilted - log_z, beta * log_z
+
+
+def groups(draw):
+    yield Case("by hand", torch.tensor([5.0, 1.0, 3.0]))
+    yield Case("all alike", torch.tensor([2.0, 2.0, 2.0, 2.0]))
+    yield Case("a group of two", draw.normal(2))
+    yield Case("any group", draw.normal(7) + 5)
+
+
+@turn(
+    turns,
+    "The others of a text have the sum of all, less its own, and there are n - 1 of them. "
+    f"{GRADIENT}",
+    cases=groups,
+    slips="""
+    (returns.sum() - returns) / (n - 1) => returns.mean()
+        That is the mean of the whole group, the text itself included: take the mean of the others.
+    (n - 1) => n
+        The others are n - 1, one fewer than the group.
+    returns - (returns.sum() - returns) / (n - 1) => (returns - returns.mean()) / returns.std()
+        That is GRPO's: here nothing is divided, and the text itself does not count.
+    returns - (returns.sum() - returns) => returns - returns.sum()
+        Take the text itself out of the sum.
+    returns - (returns.sum() - returns) / (n - 1) => (returns.sum() - returns) / (n - 1)
+        That is the baseline: subtract it from what the text earned.
+    returns - (returns.sum() - returns) / (n - 1) => (returns.sum() - returns) / (n - 1) - returns
+        The sign: a text that earned more than the others gets a positive advantage.
+    """,
+)
+def advantages(returns):
+    """What the n texts of a group earned, (n,) -> each less the mean of the others, (n,)."""
+    n = len(returns)
+    return returns - (returns.sum() - returns) / (n - 1)
+
+
+def four_log_probs(draw):
+    two, zero = torch.tensor([2.0]), torch.tensor([0.0])
+    yield Case("by hand", two, zero, zero, zero, 0.5, given="ratios of 2 and 0, beta = 0.5")
+    same = -draw.normal(3).abs(), -draw.normal(3).abs()
+    yield Case("at the start, log 2", *same, *same, 0.5)
+    for n, beta in ((4, 0.1), (6, 2.0)):
+        parts = [-5 * draw.normal(n).abs() for _ in range(4)]
+        yield Case("any pairs", *parts, beta, given=f"{n} pairs, beta = {beta:g}")
+
+
+@turn(
+    turns,
+    "The reward of a text is beta times the logarithm of pi / pi_ref, a difference of "
+    f"log-probabilities; put those of both texts into preference_loss. {DPO}",
+    cases=four_log_probs,
+    slips="""
+    preference_loss(beta * (better - better_ref), beta * (worse - worse_ref)) => \
+    preference_loss(beta * better, beta * worse)
+        The reference is missing: a reward is beta times the logarithm of pi / pi_ref.
+    beta * (better - better_ref), beta * (worse - worse_ref) => \
+    better - better_ref, worse - worse_ref
+        The factor beta is missing.
+    beta * (better - better_ref), beta * (worse - worse_ref) => \
+    (better - better_ref) / beta, (worse - worse_ref) / beta
+        The reward is beta times the log-ratio, not divided by beta.
+    beta * (better - better_ref), beta * (worse - worse_ref) => \
+    beta * (worse - worse_ref), beta * (better - better_ref)
+    beta * (better - better_ref), beta * (worse - worse_ref) => \
+    beta * (better_ref - better), beta * (worse_ref - worse)
+        The sign is turned round: the preferred text comes first, and the policy's log-probability
+        before the reference's.
+    beta * (better - better_ref), beta * (worse - worse_ref) => \
+    beta * (better - worse_ref), beta * (worse - better_ref)
+        Each text is compared with what the reference said of the same text.
+    beta * (better - better_ref), beta * (worse - worse_ref) => \
+    beta * better / better_ref, beta * worse / worse_ref
+        The logarithm of a quotient is a difference of logarithms.
+    preference_loss(beta * (better - better_ref), beta * (worse - worse_ref)) => \
+    beta * preference_loss(better - better_ref, worse - worse_ref)
+        beta stands inside of the sigmoid: it is a part of the rewards.
+    """,
+)
+def dpo_loss(better, worse, better_ref, worse_ref, beta):
+    """Log-probabilities (n,) of both texts of each pair, of policy and reference -> mean loss."""
+    return preference_loss(beta * (better - better_ref), beta * (worse - worse_ref))
