@@ -163,7 +163,8 @@ def outputs_of(cell: NotebookNode) -> list[str]:
     for output in cell.outputs:
         data = output.get("data", {})
         if output.output_type == "stream":
-            text = strip_ansi(output.text).removeprefix("What came out:").strip("\n")
+            text = strip_ansi(output.text).removeprefix("What came out:\n").strip("\n")
+            text = text.replace("What came out:", " " * 14, 1)  # above columns
             if text:
                 pieces.append(f"<pre class='output'>{html.escape(text)}</pre>")
         elif "image/png" in data:
