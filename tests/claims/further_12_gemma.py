@@ -22,6 +22,9 @@ assert cache_bytes(32_768, 3, 15, 1, K, 512) < 0.2 * cache_bytes(32_768, 18, 0, 
 # %% c186
 stream, attended, adds_attention, fed, adds_fed = zip(*measured)
 assert stream[-1] > 1000 * stream[0]
+assert all(4.5 < adds[0] / stream[0] < 5.5 for adds in (adds_attention, adds_fed))
+assert adds_attention[5] > stream[5]
+assert 14 < stream[-1] / adds_attention[-1] < 16 and 4.5 < stream[-1] / adds_fed[-1] < 5.5
 assert max(fed[11:]) < 0.2 and min(b / a for a, b in zip(fed[11:], adds_fed[11:])) > 100
 
 # %% c142
@@ -31,7 +34,7 @@ with torch.no_grad():
 # %% c151
 assert not said["The capital of France is"].startswith(" Paris")
 assert said["2 + 2 = 4\n3 + 5 = 8\n7 + 6 ="].startswith(" 13")
-assert any(text.startswith(" maison") for text in said.values())
+assert any(text.startswith(" Nacht") for text in said.values())
 assert said[f"(without <bos>) {TALE}"].count("was a man who") > 2
 assert said["Question: What is the capital of France? Answer:"].startswith(" Paris")
 
@@ -49,7 +52,6 @@ assert 0.02 < gpt_all - gpt_alone < 0.06
 # %% c172
 alone, behind, renamed_too, of_words, licence = read.values()
 assert gpt_alone + 0.03 < behind < alone - 0.05
-assert gpt_alone + 0.05 < sum(quick) / len(quick) - (gpt_all - gpt_alone) < alone - 0.03
 assert renamed_too < alone - 0.05 and of_words > alone + 0.05 and abs(licence - alone) < 0.05
 assert gpt_alone + 0.1 < gpt_behind[1] < gpt_behind[3] - 0.2
 
@@ -58,7 +60,10 @@ assert gpt_alone + 0.1 < gpt_behind[1] < gpt_behind[3] - 0.2
 (bits_all, near, far) = rows["nothing"]
 named = {name.split(":")[0]: value for name, (value, *_) in rows.items()}
 assert abs(all_near - near) < 0.005 and all_far > far + 1
-assert abs(named["the same, all further back as if 511 back"] - bits_all) < 0.02
+assert abs(named["all, those further back as if 511 back"] - bits_all) < 0.005
+assert named["all, those further back as if 32 back"] - bits_all < 0.15 * (named["all"] - bits_all)
+assert named["local layers turn with base 1,000,000"] > named["all"] > named["window"] + 0.1
+assert gpt_alone - 0.02 < gpt_as_if(150) < gpt_alone + 0.03
 assert named["all"] > named["window"] + 0.1 and named["window"] > bits_all
 assert named["norms"] > 20 and named["base"] - bits_all < 0.1
 (_, base_near, base_far) = rows["base: global layers turn with base 10,000"]

@@ -2,7 +2,34 @@
 
 from tests.labs.mutation import Mutant, Rewrite
 
-MUTANTS: list[Mutant] = []
+MUTANTS: list[Mutant] = [
+    Mutant(
+        "MyGemma",
+        "without its scale, which section 9 changes",
+        """
+        self.scale = math.sqrt(c.d_model)
+        local, to_all = (c.window, c.local_base), (c.max_length, c.global_base)
+        self.blocks = nn.ModuleList(
+            block(c, *(local if i % c.global_every else to_all)) for i in range(1, c.n_layers + 1)
+        )
+
+    def forward(self, tokens):
+        """(B, T) -> (B, T, V)."""
+        x = self.embedding(tokens) * self.scale
+""",
+        """
+        local, to_all = (c.window, c.local_base), (c.max_length, c.global_base)
+        self.blocks = nn.ModuleList(
+            block(c, *(local if i % c.global_every else to_all)) for i in range(1, c.n_layers + 1)
+        )
+
+    def forward(self, tokens):
+        """(B, T) -> (B, T, V)."""
+        x = self.embedding(tokens) * self.norm.weight.numel() ** 0.5
+""",
+        "Leave self.scale",
+    )
+]
 
 REWRITES = [
     Rewrite(
@@ -44,15 +71,15 @@ class Attention(nn.Module):
         self.value = nn.Linear(D, c.n_kv_heads * K, bias=False)
         self.output = nn.Linear(c.n_heads * K, D, bias=False)
         self.query_norm, self.key_norm = RMSNorm(K), RMSNorm(K)
-        self.K, self.W, self.rotary = K, window, RotaryPositions(K, base)
+        self.d_head, self.window, self.rotary = K, window, RotaryPositions(K, base)
 
     def forward(self, x):
         B, T, _ = x.shape
-        q = self.query(x).view(B, T, -1, self.K).transpose(1, 2)
-        k = self.key(x).view(B, T, -1, self.K).transpose(1, 2)
-        v = self.value(x).view(B, T, -1, self.K).transpose(1, 2)
+        q = self.query(x).view(B, T, -1, self.d_head).transpose(1, 2)
+        k = self.key(x).view(B, T, -1, self.d_head).transpose(1, 2)
+        v = self.value(x).view(B, T, -1, self.d_head).transpose(1, 2)
         q, k = self.rotary.rotate(self.query_norm(q)), self.rotary.rotate(self.key_norm(k))
-        mask = torch.ones(T, T, dtype=torch.bool).tril().triu(1 - self.W)
+        mask = torch.ones(T, T, dtype=torch.bool).tril().triu(1 - self.window)
         n = q.shape[1] // k.shape[1]
         heads = [
             F.scaled_dot_product_attention(q[:, h], k[:, h // n], v[:, h // n], attn_mask=mask)
@@ -69,7 +96,7 @@ class MyGemma(nn.Module):
     def __init__(self, c, block):
         super().__init__()
         self.embedding, self.norm = nn.Embedding(c.vocab_size, c.d_model), RMSNorm(c.d_model)
-        self.D = c.d_model
+        self.scale = c.d_model**0.5
         self.blocks = nn.ModuleList()
         for i in range(c.n_layers):
             if (i + 1) % c.global_every == 0:
@@ -78,7 +105,7 @@ class MyGemma(nn.Module):
                 self.blocks.append(block(c, c.window, c.local_base))
 
     def forward(self, tokens):
-        x = self.embedding(tokens) * self.D**0.5
+        x = self.embedding(tokens) * self.scale
         for block in self.blocks:
             x = block(x)
         return F.linear(self.norm(x), self.embedding.weight)

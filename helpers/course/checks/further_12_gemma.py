@@ -25,8 +25,8 @@ def share_heads(k, n_heads):
 
 
 def sizes_of_models(draw):
-    yield Case("by hand: 50 for the table, 120 + 120 + 28 in a block, 5 for the last norm",
-               10, 5, 1, 2, 1, 4, 8)  # fmt: skip
+    yield Case("by hand: 50 for the table, 120 + 135 + 28 in a block, 5 for the last norm",
+               10, 5, 1, 2, 1, 4, 9)  # fmt: skip
     for _ in range(3):
         G, K = draw.integer(1, 4), 2 * draw.integer(2, 5)
         yield Case("any sizes", draw.integer(50, 90), draw.integer(5, 20), draw.integer(2, 6),
@@ -43,6 +43,10 @@ def sizes_of_models(draw):
         Keys and values have G heads each, not H: look at the shapes of attn_k and attn_v.
     2 * D * G * K => D * G * K
         There are two such matrices, one for keys and one for values.
+    + H * K * D =>
+        The matrix behind the heads is missing, attn_output: H K columns, D rows.
+    D * H * K + 2 => D * D + 2 ;; H * K * D => D * D
+        H K is not D here: look at the shapes of attn_q and attn_output.
     3 * D * hidden => 2 * D * hidden
         A gated layer has three matrices: ffn_gate, ffn_up and ffn_down.
     4 * D + 2 * K => 2 * D
@@ -85,6 +89,10 @@ def caches(draw):
         The window of W tokens counts the query's own, whose key is kept like the others.
     min(n_tokens, W) => n_tokens
         A local layer never looks at what is further back than its window: it need not keep it.
+    n_global * n_tokens + n_local * => (n_global + n_local) *
+        A global layer keeps all tokens of the text, a local one those of its window.
+    n_local * min(n_tokens, W) => min(n_tokens, n_local * W)
+        Each local layer keeps its own: of a short text, each keeps all tokens.
     2 * G * K * 2 * => 2 * G * K *
         A key *and* a value, and each of their numbers has two bytes: a factor of four.
     2 * G * K * 2 * => 2 * K * 2 *
@@ -137,7 +145,18 @@ def uses_of_attention(draw):
         First the norm, then the rotation: the norm's gain differs from feature to feature.
     self.rotary.rotate(self.query_norm(q)) => self.rotary.rotate(q)
     self.rotary.rotate(self.key_norm(k)) => self.rotary.rotate(k)
+    self.query_norm(q) => q ;; self.key_norm(k) => k
         Queries and keys are both normalized, head by head.
+    self.query_norm(q) => self.key_norm(q)
+    self.key_norm(k) => self.query_norm(k)
+        Queries and keys have a norm each, with gains of its own.
+    self.rotary.rotate(self.query_norm(q)) => self.query_norm(q)
+    self.rotary.rotate(self.key_norm(k)) => self.key_norm(k)
+    self.rotary.rotate(self.query_norm(q)) => self.query_norm(q) ;; \
+    self.rotary.rotate(self.key_norm(k)) => self.key_norm(k)
+        Queries and keys are both turned, by self.rotary.rotate.
+    for y in (k, v)) => for y in (k, self.rotary.rotate(v)))
+        Only queries and keys are turned; values stay as they are.
     math.sqrt(self.d_head) => 1
     math.sqrt(self.d_head) => math.sqrt(x.shape[1])
     math.sqrt(self.d_head) => math.sqrt(x.shape[2])
@@ -153,6 +172,10 @@ def uses_of_attention(draw):
         True means may be looked at: fill the scores where the mask is False.
     window_mask(x.shape[1], self.window) => window_mask(x.shape[1], x.shape[1])
         That is the causal mask: hide what is further back than self.window as well.
+    self.window), -math.inf) => self.window - 1), -math.inf)
+        The window counts the query's own token, and so does window_mask(T, W).
+    .transpose(1, 2).flatten(2)) => .reshape(x.shape[0], x.shape[1], -1))
+        Before the heads are merged, (B, heads, T, K) must become (B, T, heads, K).
     softmax(-1) => softmax(-2)
         The weights of one query sum to 1: the softmax goes over the keys, the last axis.
     """,
@@ -202,6 +225,13 @@ def uses_of_the_model(draw):
         yield Case(rule, c, weights, draw.integers(0, 11, 2, 8), given=given)
 
 
+def keeps_init(trial):
+    """Section 9 of the notebook changes the scale of a model."""
+    c = GemmaConfig(vocab_size=5, n_layers=1, d_model=4, d_head=4, n_heads=1, d_hidden=4)
+    hint = "Leave self.scale in __init__: section 9 looks for it."
+    trial.holds(hasattr(trial.answer(c, GemmaBlock), "scale"), "it has its scale", hint)
+
+
 @turn(
     turns,
     "L blocks in an nn.ModuleList, counted from 1: every c.global_every-th gets (c.max_length, "
@@ -210,6 +240,7 @@ def uses_of_the_model(draw):
     cases=uses_of_the_model,
     call=logits_of,
     tolerance=SINGLE,
+    also=keeps_init,
     slips="""
     for i in range(1, c.n_layers + 1) => for i in range(c.n_layers)
         Layers are counted from 1: of 18 the sixth, twelfth and eighteenth are global.
