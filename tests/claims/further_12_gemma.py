@@ -34,7 +34,7 @@ with torch.no_grad():
 # %% c151
 assert not said["The capital of France is"].startswith(" Paris")
 assert said["2 + 2 = 4\n3 + 5 = 8\n7 + 6 ="].startswith(" 13")
-assert any(text.startswith(" Nacht") for text in said.values())
+assert any(text.startswith(" casa") for text in said.values())
 assert said[f"(without <bos>) {TALE}"].count("was a man who") > 2
 assert said["Question: What is the capital of France? Answer:"].startswith(" Paris")
 
@@ -63,9 +63,11 @@ assert abs(all_near - near) < 0.005 and all_far > far + 1
 assert abs(named["all, those further back as if 511 back"] - bits_all) < 0.005
 assert named["all, those further back as if 32 back"] - bits_all < 0.15 * (named["all"] - bits_all)
 assert named["local layers turn with base 1,000,000"] > named["all"] > named["window"] + 0.1
-assert gpt_alone - 0.02 < gpt_as_if(150) < gpt_alone + 0.03
 assert named["all"] > named["window"] + 0.1 and named["window"] > bits_all
 assert named["norms"] > 20 and named["base"] - bits_all < 0.1
 (_, base_near, base_far) = rows["base: global layers turn with base 10,000"]
 assert base_near - near > 0.5 * (base_far - far)
 assert all(value >= bits_all - 0.005 for value in named.values())
+
+# %% c197
+assert gpt_alone - 0.02 < near_enough < gpt_alone + 0.03

@@ -6,7 +6,7 @@ MUTANTS: list[Mutant] = [
     Mutant(
         "MyGemma",
         "without its scale, which section 9 changes",
-        """
+        '''\
         self.scale = math.sqrt(c.d_model)
         local, to_all = (c.window, c.local_base), (c.max_length, c.global_base)
         self.blocks = nn.ModuleList(
@@ -16,8 +16,8 @@ MUTANTS: list[Mutant] = [
     def forward(self, tokens):
         """(B, T) -> (B, T, V)."""
         x = self.embedding(tokens) * self.scale
-""",
-        """
+''',
+        '''\
         local, to_all = (c.window, c.local_base), (c.max_length, c.global_base)
         self.blocks = nn.ModuleList(
             block(c, *(local if i % c.global_every else to_all)) for i in range(1, c.n_layers + 1)
@@ -26,7 +26,7 @@ MUTANTS: list[Mutant] = [
     def forward(self, tokens):
         """(B, T) -> (B, T, V)."""
         x = self.embedding(tokens) * self.norm.weight.numel() ** 0.5
-""",
+''',
         "Leave self.scale",
     )
 ]
