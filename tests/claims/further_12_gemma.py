@@ -42,17 +42,21 @@ assert said["Question: What is the capital of France? Answer:"].startswith(" Par
 assert [piece for piece, _ in likely[:3]] == ["▁the", "▁a", "▁Paris"]
 
 # %% c167
-one, two, two_again = (n_right / n for n_right, n in known["sums"].values())
+one, _, _ = (n_right / n for n_right, n in known["sums"].values())
 assert right == len(CAPITALS) and all(known["pairs"])
-assert one > 0.7 and max(two, two_again) < 0.3
+assert one > 0.55
+for name, (n_right, n) in known["sums"].items():
+    assert (n_right > constant(ASKED[name][0])) == (name == "one digit") and n == 16
+    assert all(a != b and f"{a} + {b} " not in ASKED[name][1] for a, b in ASKED[name][0])
 
 # %% c192
 assert 0.02 < gpt_all - gpt_alone < 0.06
 
 # %% c172
-alone, behind, renamed_too, of_words, licence = read.values()
+alone, behind, behind_one, renamed_too, of_words, fables, licence = read.values()
 assert gpt_alone + 0.03 < behind < alone - 0.05
 assert renamed_too < alone - 0.05 and of_words > alone + 0.05 and abs(licence - alone) < 0.05
+assert len(stories[10]) < len(FABLES) and alone - 0.01 < fables and behind_one < alone - 0.03
 assert gpt_alone + 0.1 < gpt_behind[1] < gpt_behind[3] - 0.2
 
 # %% c158
