@@ -20,13 +20,15 @@ FOLDERS = (
     *("tests/course/checks", "tests/labs", "tests/staff/authoring", "tests/staff/marking"),
 )
 KINDS = {".py", ".ipynb", ".toml", ".md"}
+LESSONS = ("notebook", "further_")  # among the checks, those of lessons: no lab asks them
 
 
 def fingerprint(root: Path) -> str:
     """Of the names and contents of all files on which labs and marking depend."""
     digest = hashlib.sha256()
     for folder in FOLDERS:
-        for path in (path for path in own_files(root / folder) if path.suffix in KINDS):
+        files = (path for path in own_files(root / folder) if path.suffix in KINDS)
+        for path in (path for path in files if not path.name.startswith(LESSONS)):
             content = path.read_bytes().replace(b"\r\n", b"\n")
             name = name_in(root, path)
             digest.update(f"{name} {hashlib.sha256(content).hexdigest()}\n".encode())
