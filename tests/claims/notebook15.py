@@ -9,6 +9,8 @@ first = known["frequencies only"] - known["all before it"]
 assert 0.45 < (known["all before it"] - known["all others"]) / first < 0.55
 left, both = gpt_fills("Wren took the ___ and played a tune.")
 assert 0 < both[candidates.index("under")] < left[candidates.index("under")] < 1e-3
+doctor = gpt_fills("I went to the ___ yesterday.")[:, candidates.index("doctor")]
+assert doctor[0] < 0.15 and doctor[1] > 0.7
 tops = [{candidates[i] for i in p.topk(6).indices} for p in (left, both)]
 assert len(tops[0] & tops[1]) <= 4 and candidates[both.argmax()] == "fiddle"
 study = json.loads((root / "benchmarks/results/encoder_source_study.json").read_text())
@@ -93,6 +95,8 @@ faster = {kind: np.mean(of_kind(kind, "probe", 0.024)) for kind in kinds}
 assert abs(faster["80/10/10"] - np.mean(probes["80/10/10"])) < 0.03
 for kind in ("100/0/0", "80/20/0", "0/100/0"):
     assert faster[kind] > np.mean(probes[kind]) + 0.2
+for kind in ("100/0/0", "80/0/20", "0/0/100"):
+    assert min(of_kind(kind, "probe", 0.024)) > max(of_kind("80/10/10", "probe", 0.024)) + 0.05
 
 # %% p126
 assert 45 < by_words < 55 and 40 < by_head < 52 and by_words - 8 < by_head
@@ -104,6 +108,7 @@ noon, sea, at_mill, to_mill = (
 assert (noon, sea) == ("bell", "wind") and at_mill != to_mill
 
 # %% p135
-true_text, once, five_passes, one_by_one = letters.values()
+true_text, once, five_passes, one_by_one, mixed = letters.values()
 assert 1.05 < true_text < 1.2 < one_by_one < five_passes < once - 0.2
 assert once - five_passes > 2 * (five_passes - one_by_one) and one_by_one > true_text + 0.05
+assert one_by_one + 0.01 < mixed < once - 0.2

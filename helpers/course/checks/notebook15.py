@@ -47,6 +47,10 @@ def both_sides(draw):
         Divide by the sum, without a softmax: these are probabilities already, not logits.
     belief.sum(-1, keepdim=True) => belief.sum()
         Each row has a sum of its own: sum(-1, keepdim=True).
+    belief = before * after => belief = before / before.sum(-1, keepdim=True) * after ; \
+    belief = belief / after.sum(-1, keepdim=True) ;; \
+    return belief / belief.sum(-1, keepdim=True) @ B => return belief @ B
+        Divide the product by its sum; each side by its own sum is not the same.
     """,
 )
 def fill_gap(before, after, B):
@@ -88,6 +92,10 @@ def texts_to_mask(draw):
         All that are not masked get a random token: from what = 0.9 on they stay themselves.
     what < 0.9 => what < 0.8
         No token is replaced at random: that is for what from 0.8 to 0.9.
+    chosen & (what >= 0.8) & (what < 0.9) => chosen & (what < 0.9)
+        The random token is written over [MASK] as well: it is for what from 0.8 to 0.9 only.
+    (what >= 0.8) & (what < 0.9) => (what >= 0.9)
+        The random token is for what from 0.8 to 0.9; from 0.9 on the token stays itself.
     draw < 0.15 => draw < 0.85
         15 % are chosen, not 85 %: where draw is below 0.15.
     what < 0.8 => what < 0.12 ;; what >= 0.8 => what >= 0.12 ;; what < 0.9 => what < 0.135
@@ -126,7 +134,7 @@ def mask_tokens(tokens, special, draw, what, random, mask):
 def berts(draw):
     for N, T, L in ((1, 3, 1), (3, 6, 2)):
         V, D, H = 9, 8, 2
-        parts = SimpleNamespace(pad=0, positions=draw.normal(10, D))
+        parts = SimpleNamespace(pad=V - 1, positions=draw.normal(10, D))
         parts.tokens, parts.segments = (nn.Embedding(n, D).double() for n in (V, 2))
         parts.norm = nn.LayerNorm(D).double()
         made = [
@@ -137,12 +145,13 @@ def berts(draw):
             for part in (parts.tokens, parts.segments, parts.norm, *parts.blocks):
                 for weight in part.requires_grad_(False).parameters():
                     weight.copy_(0.7 * draw.normal(*weight.shape))
-        tokens = draw.integers(1, V, N, T)
+        tokens = draw.integers(0, V - 1, N, T)
+        tokens[-1, :2] = torch.tensor([0, 1])  # tokens as any others: no padding
         segments = (torch.arange(T) >= T - 2).long().expand(N, T)
         if N > 1:
-            tokens[1, 4:], tokens[2, 3:] = 0, 0
+            tokens[1, 4:], tokens[2, 3:] = V - 1, V - 1
         rule = "a batch with padding" if N > 1 else "one text"
-        given = f"random parts with D = {D}, {L} block(s), {N} text(s) of {T} tokens, pad = 0"
+        given = f"random parts with D = {D}, {L} block(s), {N} text(s) of {T} tokens, pad = 8"
         yield Case(rule, parts, tokens, segments, given=given)
 
 
@@ -157,6 +166,7 @@ def berts(draw):
         Padding is looked at: give each block the mask, True where a token is not bert.pad.
     tokens != bert.pad => tokens == bert.pad
         The mask says who *may* be looked at: True where a token is not bert.pad.
+    tokens != bert.pad => tokens != 0
     tokens != bert.pad => tokens != 1
         The id of the padding is bert.pad.
     bert.tokens(tokens) + bert.positions[: tokens.shape[1]] + bert.segments(segments) => \
@@ -165,6 +175,10 @@ def berts(draw):
     bert.tokens(tokens) + bert.positions[: tokens.shape[1]] + bert.segments(segments) => \
     bert.tokens(tokens) + bert.segments(segments)
         The positions' vectors are missing: for this encoder each order of the words is the same.
+    bert.positions[: tokens.shape[1]] => bert.positions[tokens]
+        A position's vector is found by where the token stands, not by which token it is.
+    bert.positions[: tokens.shape[1]] => bert.positions[: len(tokens)]
+        len(tokens) is the number of texts; their length is tokens.shape[1].
     x = bert.norm(x) =>
         The sum is normalized before the first block: bert.norm.
     return x => return bert.norm(x)
@@ -173,6 +187,8 @@ def berts(draw):
         Nobody hides the future from an encoder: no causal mask.
     for block in bert.blocks => for block in bert.blocks[:1]
         The states come out of the *last* block: go through all of them.
+    x = block(x, mask=real) => h = block(x, mask=real) ;; return x => return h
+        Each block reads what the one before it gave; here every block reads the first x.
     """,
 )
 def encode(bert, tokens, segments):
@@ -190,6 +206,11 @@ def gapped(draw):
     p = torch.tensor([0.9, 0.45, 0.99, 0.8, 0.6], dtype=torch.double)
     given = "tokens 5, 9, 2, 9, 9; p = 0.55, 0.8 and 0.6 at the three gaps; mask = 9, k = 2"
     yield Case("by hand", tokens, torch.stack([1 - p, p], 1).log(), 9, 2, given=given)
+    tokens = torch.tensor([5, 9, 9, 9])
+    p = [[0.1, 0.1, 0.8], [0.4, 0.3, 0.3], [0.49, 0.49, 0.02], [0.55, 0.23, 0.22]]
+    given = "tokens 5, 9, 9, 9; at the gaps p = 0.4, 0.3, 0.3, then 0.49, 0.49, 0.02, then "
+    given += "0.55, 0.23, 0.22; k = 1"
+    yield Case("the likeliest token decides", tokens, torch.tensor(p).log(), 9, 1, given=given)
     for T, gaps, k in ((8, 5, 2), (12, 6, 6)):
         tokens = draw.integers(0, 7, T)
         where = torch.randperm(T, generator=draw.generator)[:gaps]
@@ -215,6 +236,12 @@ def gapped(draw):
         All gaps were filled at once; asked for are the k surest ones.
     where = best.topk(k).indices => where = best.topk(1).indices
         One gap was filled; k are to be.
+    where = best.topk(k).indices => where = (log_p.exp() * log_p).sum(-1) ; \
+    where = where.masked_fill(tokens != mask, -torch.inf).topk(k).indices
+        Those are the gaps of least entropy; surest is where the likeliest token is most probable.
+    best = best.masked_fill(tokens != mask, -torch.inf) => \
+    best, said = best[tokens == mask], said[tokens == mask]
+        topk counts the gaps alone here; write at the positions of these gaps in the text.
     said[where] => where
         What is written is the token, the index of the largest of V, and not its position.
     """,
