@@ -13,7 +13,10 @@ assert reward[_order[0]] == -2 and reward[_order[2]] == 2
 
 # %% c015 trained
 _w = dict(zip(WORDS, weights.tolist(), strict=True))
-assert _w["warm"] > 0.4 and _w["cold"] < -0.2
+assert _w["warm"] > 0.4 and _w["cold"] < -0.2 and _w["not"] < -0.3
+_not = [[" not warm" in f" {' '.join(t)}", " not cold" in f" {' '.join(t)}"] for t in texts]
+_before = log_ref.exp() @ torch.tensor(_not).float()
+assert _before[0] > 1.5 * _before[1]
 assert 68 < agreement(learned, new) < agreement(reward, new) < 80
 assert agreement(reward, new) - agreement(learned, new) < 7
 
@@ -30,6 +33,7 @@ _rows = {
 }
 assert list(_rows.values()) == sorted(_rows.values())
 assert 1.8 < _rows[0.5][0] < 1.95 and _rows[0.25][0] < 2.01 and _rows[0.25][1] < 1.9
+assert int((reward == 3).sum()) == 1 and log_ref[reward == 3].exp() < 5e-9
 assert _rows[0.05][1] > 3 and 1.1 < float(best_policy(log_ref, reward, 0.5)[1]) < 1.2
 
 # %% c029
@@ -53,6 +57,7 @@ assert _same < 0.995
 # %% c050 trained
 assert 88 < way(reinforced[-1]) < 100
 assert value(reinforced[0]) < value(reinforced[-1])
+assert mean_and_kl(reinforced[-1])[1] > mean_and_kl(target)[1]
 
 # %% c067
 from helpers.learning import preferences
@@ -70,11 +75,11 @@ assert texts[best_policy(log_ref, learned, 0.03)[0].argmax()] == ["warm"] * 4
 
 # %% c089 trained
 assert judged["the GPT itself"][0] < 1 and 3.3 < judged["the GPT itself"][2] < 4.3
-assert judged["no KL term"][0] > 4.7 and judged["no KL term"][2] > 9
+assert judged["no KL term"][0] > 4.7 and judged["no KL term"][2] > 11
 _count, _kl, _bits = judged["with it, beta = 0.3"]
 assert 1.5 < _count < judged["no KL term"][0] and _kl < 40 and _bits < 5.8
 
 # %% c106
 assert pronouns["doctor"][0] > 3 * pronouns["doctor"][1] and min(map(sum, pronouns.values())) >= 8
-assert in_text["weaver"] > 0.2 and in_model["weaver"] < -1.5
+assert pronouns["weaver"] == (6, 6) and in_model["weaver"] < -1.5
 assert r > 0.7 and further >= 11 and 85 < share(in_model["doctor"]) < 94

@@ -40,6 +40,10 @@ def pairs(draw):
         The mean over the pairs is asked for, and this is the sum.
     .mean() =>
         One number is asked for, the mean over the pairs.
+    F.logsigmoid(better - worse).mean() => F.logsigmoid((better - worse).mean())
+        The mean comes last: it is one of log-sigmoids, not of differences.
+    F.logsigmoid(better - worse) => (F.logsigmoid(better) - F.logsigmoid(worse))
+        The sigmoid is one of the difference: subtract first.
     F.logsigmoid(better - worse) => F.logsigmoid(better)
         Only differences of rewards count: what did the other text get?
     -F.logsigmoid(better - worse) => F.relu(1 - better + worse)
@@ -115,6 +119,8 @@ def groups(draw):
         The others are n - 1, one fewer than the group.
     returns - (returns.sum() - returns) / (n - 1) => (returns - returns.mean()) / returns.std()
         That is GRPO's: here nothing is divided, and the text itself does not count.
+    (returns.sum() - returns) / (n - 1) => (returns.sum() - returns)
+        That is the sum of the others: their mean is asked for.
     returns - (returns.sum() - returns) => returns - returns.sum()
         Take the text itself out of the sum.
     returns - (returns.sum() - returns) / (n - 1) => (returns.sum() - returns) / (n - 1)
@@ -133,7 +139,7 @@ def four_log_probs(draw):
     two, zero = torch.tensor([2.0]), torch.tensor([0.0])
     yield Case("by hand", two, zero, zero, zero, 0.5, given="ratios of 2 and 0, beta = 0.5")
     same = -draw.normal(3).abs(), -draw.normal(3).abs()
-    yield Case("at the start, log 2", *same, *same, 0.5)
+    yield Case("policy and reference alike", *same, *same, 0.5)
     for n, beta in ((4, 0.1), (6, 2.0)):
         parts = [-5 * draw.normal(n).abs() for _ in range(4)]
         yield Case("any pairs", *parts, beta, given=f"{n} pairs, beta = {beta:g}")
@@ -169,6 +175,8 @@ def four_log_probs(draw):
     preference_loss(beta * (better - better_ref), beta * (worse - worse_ref)) => \
     beta * preference_loss(better - better_ref, worse - worse_ref)
         beta stands inside of the sigmoid: it is a part of the rewards.
+    preference_loss( => len(better) * preference_loss(
+        The mean over the pairs is asked for, and this is the sum.
     """,
 )
 def dpo_loss(better, worse, better_ref, worse_ref, beta):
