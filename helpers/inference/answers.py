@@ -1,13 +1,12 @@
 """Answers that are pieces of a text: which span to choose, and how good it is.
 
-EM and F1 are those of SQuAD: Rajpurkar et al. (2016), "SQuAD: 100,000+ questions for machine
+Exact match is that of SQuAD: Rajpurkar et al. (2016), "SQuAD: 100,000+ questions for machine
 comprehension of text", section 6.1.
 """
 
 from __future__ import annotations
 
 import string
-from collections import Counter
 from collections.abc import Sequence
 
 import regex
@@ -61,19 +60,3 @@ def normalized(answer: str) -> str:
 def exact_match(answer: str, truths: Sequence[str]) -> float:
     """1 where the answer is one of the truths after ``normalized``, else 0."""
     return float(any(normalized(answer) == normalized(truth) for truth in truths))
-
-
-def token_f1(answer: str, truths: Sequence[str]) -> float:
-    """The largest F1 of the answer's words against one of the truths', from 0 to 1.
-
-    Words are counted as often as they occur. Where one of the two has no word left, 1 if both have
-    none, else 0.
-    """
-    return max(_f1(normalized(answer).split(), normalized(truth).split()) for truth in truths)
-
-
-def _f1(found: list[str], wanted: list[str]) -> float:
-    if not found or not wanted:
-        return float(found == wanted)
-    common = sum((Counter(found) & Counter(wanted)).values())
-    return 2 * common / (len(found) + len(wanted))

@@ -1,4 +1,4 @@
-"""Entities as tags of tokens and back: BIO, and how many entities were found.
+"""Entities behind the tags of tokens: BIO.
 
 Of an entity of kind X the first token is tagged B-X and the others I-X; all else is O. Ramshaw and
 Marcus (1995), "Text chunking using transformation-based learning".
@@ -32,26 +32,3 @@ def entities_of(tags: Sequence[str]) -> list[Entity]:
         if first is None and letter != "O":
             first, kind = place, name
     return found
-
-
-class Found(NamedTuple):
-    """Precision, recall and F1 of entities, from 0 to 1."""
-
-    precision: float
-    recall: float
-    f1: float
-
-
-def entity_scores(tags: Sequence[Sequence[str]], truths: Sequence[Sequence[str]]) -> Found:
-    """How well the entities of several texts were found; right is who has both ends and the kind.
-
-    Precision is the share of the found entities that are right, recall the share of the true ones
-    that were found; 0 where there are none.
-    """
-    right = found = wanted = 0
-    for row, truth in zip(tags, truths, strict=True):
-        mine, theirs = set(entities_of(row)), set(entities_of(truth))
-        right, found, wanted = right + len(mine & theirs), found + len(mine), wanted + len(theirs)
-    precision, recall = right / found if found else 0.0, right / wanted if wanted else 0.0
-    total = found + wanted
-    return Found(precision, recall, 2 * right / total if total else 0.0)

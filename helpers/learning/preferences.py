@@ -36,16 +36,6 @@ def best_policy(reference: Tensor, reward: Tensor, beta: float) -> tuple[Tensor,
     return tilted - log_z, beta * log_z
 
 
-def group_advantages(returns: Tensor) -> Tensor:
-    """What each of n answers to one prompt earned, (n,), less the mean of the others.
-
-    Source: W. Kool, H. van Hoof and M. Welling, Buy 4 REINFORCE Samples, Get a Baseline for Free!
-    (2019).
-    """
-    n = len(returns)
-    return (returns - returns.mean()) * n / (n - 1)
-
-
 def dpo_loss(
     better: Tensor, worse: Tensor, better_ref: Tensor, worse_ref: Tensor, beta: float
 ) -> Tensor:

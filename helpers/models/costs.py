@@ -1,13 +1,7 @@
-"""What the parts of a transformer cost, by formula: parameters and FLOPs.
+"""How many parameters the parts of a transformer have, by formula.
 
-The shape letters stand for T queries, S keys, D d_model, H heads, K = D / H numbers in a head, F
-hidden units of the feed-forward layer.
-
-FLOPs are those of one forward pass over one sequence, and of matrix products only: a multiply-add
-counts as 2, and norms, activations, softmax, biases, residual sums and rotations count as 0. So
-(T x D) times (D x F) costs 2 T D F. A causal mask saves nothing here: the products are counted
-whole. Multiply by B for a batch; the backward pass of a matrix product costs twice the forward
-pass (Kaplan et al. 2020, section 2.1).
+The shape letters stand for D d_model, H heads, K = D / H numbers in a head, F hidden units of the
+feed-forward layer.
 """
 
 from __future__ import annotations
@@ -46,41 +40,6 @@ def gated_feed_forward_parameters(
 def norm_parameters(d_model: int, *, bias: bool = True) -> int:
     """Parameters of ``nn.LayerNorm``; of ``RMSNorm`` with ``bias=False``."""
     return d_model + bias * d_model
-
-
-def attention_flops(
-    d_model: int,
-    n_heads: int,
-    T: int,
-    S: int | None = None,
-    *,
-    n_kv_heads: int | None = None,
-) -> int:
-    """FLOPs of ``MultiHeadAttention``; S is T if None.
-
-    4 T D^2 for W_Q and W_O, 4 S D H_kv K for W_K and W_V, 2 T S D for the scores and as many for
-    the sums over the values. In self-attention that is 8 T D^2 + 4 T^2 D: from T = 2 D on, the
-    quadratic part is the larger one. Fewer key-value heads save on their projections only, because
-    every head still meets every key.
-    """
-    width = _kv_width(d_model, n_heads, n_kv_heads)
-    S = T if S is None else S
-    projections = 4 * T * d_model * d_model + 4 * S * d_model * width
-    return projections + 4 * T * S * d_model
-
-
-def feed_forward_flops(d_model: int, T: int, d_hidden: int | None = None) -> int:
-    """FLOPs of ``FeedForward``: 4 T D F, that is 16 T D^2 for F = 4 D."""
-    return 2 * T * feed_forward_parameters(d_model, d_hidden, bias=False)
-
-
-def block_flops(attention: int, feed_forward: int) -> int:
-    """FLOPs of a block from those of its sub-layers; norms and residuals multiply no matrices.
-
-    For the usual sub-layers that is 24 T D^2 + 4 T^2 D, twice the parameters per token and a part
-    that grows with the square of the length.
-    """
-    return attention + feed_forward
 
 
 def _kv_width(d_model: int, n_heads: int, n_kv_heads: int | None) -> int:

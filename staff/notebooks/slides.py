@@ -39,8 +39,8 @@ _QUESTION = "**Before you go on**"
 _TASK = "**Your turn.**"
 _FOLDS = re.compile(r"</?(details|summary)>")
 _HEADING = re.compile(r"^#{2,3} (.+)$", re.MULTILINE)
-# What helpers.course.predictions says where nobody has predicted anything.
 _TO_RUN = " *Run this cell to use the interactive part.*"
+# What helpers.course.predictions says where nobody has predicted anything.
 _FOLDED_ANSWER = re.compile(
     r"<details><summary>The result[^<]*</summary>(.*?)</details>", re.DOTALL
 )

@@ -150,7 +150,7 @@ def collect(root: Path, folder: Path) -> None:
     names = [f"notebooks/{path.as_posix()}" for path in released_notebooks(root)]
     guide = sorted(name_in(root, path) for path in (root / "guide").glob("*.md"))
     pictures = [name_in(root, path) for path in (root / "notebooks/figures").iterdir()]
-    known = {*names, *PAGES, *guide, *pictures, "LICENSE"} - {"LICENSE"}
+    known = {*names, *PAGES, *guide, *pictures}
     notebooks = {name: nbformat.read(root / name, as_version=4) for name in names}
     for name, notebook in notebooks.items():
         page = for_the_site(notebook)

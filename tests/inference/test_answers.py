@@ -1,4 +1,4 @@
-"""Spans against enumeration; EM and F1 on cases that SQuAD's rules decide."""
+"""Spans against enumeration; exact match on cases that SQuAD's rules decide."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import itertools
 import pytest
 import torch
 
-from helpers.inference.answers import best_span, exact_match, normalized, token_f1
+from helpers.inference.answers import best_span, exact_match, normalized
 
 
 @pytest.mark.parametrize("max_length", [None, 1, 3])
@@ -40,32 +40,30 @@ def test_the_two_largest_logits_may_be_no_span():
     assert (int(first), int(last)) == (2, 2)
 
 
-# answer, truths, exact match, F1: by hand, after SQuAD's rules
+# answer, truths, exact match: by hand, after SQuAD's rules
 ANSWERS = [
-    ("The red boat.", ["a red boat"], 1, 1),
-    ("red", ["the red boat", "a red sail"], 0, 2 / 3),
-    ("boat boat", ["boat"], 0, 2 / 3),
-    ("the", ["a"], 1, 1),  # nothing is left of either
-    ("the", ["boat"], 0, 0),
-    ("in the harbour", ["harbour", "by the harbour wall"], 0, 2 / 3),
-    ("Pell's dog", ["Pells dog"], 1, 1),
-    ("", [""], 1, 1),
+    ("The red boat.", ["a red boat"], 1),
+    ("red", ["the red boat", "a red sail"], 0),
+    ("boat boat", ["boat"], 0),
+    ("the", ["a"], 1),  # nothing is left of either
+    ("the", ["boat"], 0),
+    ("in the harbour", ["harbour", "by the harbour wall"], 0),
+    ("Pell's dog", ["Pells dog"], 1),
+    ("", [""], 1),
     # of the official script's own kind: a part of the truth, and more than the truth
-    ("Denver Broncos", ["The Denver Broncos beat Carolina"], 0, 2 * 1 * 0.5 / 1.5),
-    ("gold and silver", ["gold"], 0, 0.5),
+    ("Denver Broncos", ["The Denver Broncos beat Carolina"], 0),
+    ("gold and silver", ["gold"], 0),
 ]
 
 
-@pytest.mark.parametrize(("answer", "truths", "exact", "f1"), ANSWERS)
-def test_the_figures_are_those_of_the_rules(answer, truths, exact, f1):
+@pytest.mark.parametrize(("answer", "truths", "exact"), ANSWERS)
+def test_the_figures_are_those_of_the_rules(answer, truths, exact):
     assert exact_match(answer, truths) == exact
-    assert token_f1(answer, truths) == pytest.approx(f1)
 
 
 def test_articles_and_signs_do_not_count():
     assert normalized(" The Answer,  an  apple! ") == "answer apple"
     assert normalized("a\u0300 la carte") == "a\u0300 la carte"  # decomposed: no article
-    assert token_f1("red boat", ["the red red boat"]) == pytest.approx(0.8)
 
 
 def test_bad_input_is_refused():

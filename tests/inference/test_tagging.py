@@ -1,4 +1,4 @@
-"""BIO tags: the entities behind them, tags that do not fit together, and scores by hand."""
+"""BIO tags: the entities behind them, and tags that do not fit together."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers.inference.tagging import Entity, entities_of, entity_scores
+from helpers.inference.tagging import Entity, entities_of
 
 
 def tags_of(entities, length):
@@ -53,13 +53,3 @@ def test_there_and_back(parts):
 )
 def test_tags_that_do_not_fit_together(tags, wanted):
     assert entities_of(tags) == [Entity(*entity) for entity in wanted]
-
-
-def test_scores_by_hand():
-    truth = [["B-a", "I-a", "O", "B-b"], ["O", "B-a"]]
-    found = [["B-a", "O", "O", "B-b"], ["B-b", "B-a"]]
-    scores = entity_scores(found, truth)
-    assert scores.precision == pytest.approx(2 / 4)
-    assert scores.recall == pytest.approx(2 / 3)
-    assert scores.f1 == pytest.approx(4 / 7)
-    assert entity_scores([["O"]], [["O"]]) == (0, 0, 0)

@@ -54,7 +54,24 @@ update in the first rows | a merge
 -        update[list(self.parts)] = self.scale * self.B @ self.A
 +        update[: len(self.A)] = self.scale * self.B @ self.A
 
+cut off below | not cut off
+-        pieces, place = list(self.old(x).chunk(len(self.parts), -1)), 0
++        with torch.no_grad():
++            pieces = list(self.old(x).chunk(len(self.parts), -1))
++        place = 0
+the update cut off | x @ A.T @ B.T => x.detach() @ A.T @ B.T | not cut off
+a constant update | A, B = self.A[place], self.B[place] \
+    => A, B = self.A[place].detach(), self.B[place] | no constant
+
 == plain_state
+packed within LoRA alone | a packed map without LoRA
+-        if hasattr(layer, "codes"):
++        if hasattr(layer, "codes") and path.endswith(".old"):
+each tensor once | belong to the state
+             for own, p in layer.named_parameters(name, recurse=False):
+-                state[own] = p.detach().clone()
++                if path.endswith(".old") or own in dict(model.named_parameters()):
++                    state[own] = p.detach().clone()
 old in the names | path.removesuffix(".old") => path | has no .old
 no biases | for own, p in layer.named_parameters(name, recurse=False): \
     => for own, p in list(layer.named_parameters(name, recurse=False))[:1]: | belong to the state

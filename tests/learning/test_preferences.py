@@ -6,12 +6,7 @@ import math
 import pytest
 import torch
 
-from helpers.learning.preferences import (
-    best_policy,
-    dpo_loss,
-    group_advantages,
-    preference_loss,
-)
+from helpers.learning.preferences import best_policy, dpo_loss, preference_loss
 
 GENERATOR = torch.Generator().manual_seed(0)
 REFERENCE = torch.randn(5, generator=GENERATOR, dtype=torch.float64).log_softmax(0)
@@ -31,20 +26,6 @@ def test_no_policy_has_a_greater_value_than_the_best() -> None:
         other = (log_p + torch.randn(5, generator=GENERATOR)).log_softmax(0)
         gap = BETA * (other.exp() * (other - log_p)).sum()  # beta KL(other || best)
         assert float(best - value(other)) == pytest.approx(float(gap))
-
-
-@pytest.mark.parametrize("n", [2, 3])
-def test_the_expected_gradient_with_group_advantages_is_that_of_the_value(n: int) -> None:
-    logits = torch.randn(5, generator=GENERATOR, dtype=torch.float64, requires_grad=True)
-    (exact,) = torch.autograd.grad(value(logits.log_softmax(0)), logits)
-    expected = torch.zeros(5, dtype=torch.float64)
-    for group in itertools.product(range(5), repeat=n):
-        log_p = logits.log_softmax(0)
-        drawn = log_p[list(group)]
-        returns = (REWARD - BETA * (log_p - REFERENCE)).detach()[list(group)]
-        (one,) = torch.autograd.grad((group_advantages(returns) * drawn).mean(), logits)
-        expected += float(drawn.sum().exp().detach()) * one
-    assert torch.allclose(expected, exact)
 
 
 def test_dpo_in_the_limit_of_all_pairs_ends_at_the_best_policy() -> None:
@@ -72,4 +53,3 @@ def test_losses_by_hand() -> None:
     assert float(preference_loss(two, zero)) == pytest.approx(math.log(1 + math.exp(-2)))
     assert float(dpo_loss(two, two, two, two, 0.1)) == pytest.approx(math.log(2))
     assert float(dpo_loss(two, zero, zero, zero, 0.5)) == pytest.approx(math.log(1 + math.exp(-1)))
-    assert group_advantages(torch.tensor([3.0, 0.0])).tolist() == [3, -3]

@@ -82,6 +82,7 @@ def LoRA(trial: Trial) -> None:
             slip.load_state_dict({"A": mine.A, "B": mine.B}, strict=False)
         got = trial.run(mine, x, given=given, hint=usual)
         trial.equals(got, ours(x), "forward", usual, slips=_values(made, x), given=given)
+        _lets_through(trial, mine, ours, x, given)
         hint = f"The matrix that is added in a merge: alpha / r B A, and zeros in the other rows. \
 {MERGE}"
         got = trial.run(mine.update, given=given, hint=hint)
@@ -90,6 +91,27 @@ def LoRA(trial: Trial) -> None:
                   for m in [getattr(old, "weight", None)] if isinstance(m, Tensor)]  # fmt: skip
         trial.equals(got, ours.update(), "update", hint, slips=slips, given=given)
     _stays_thin(trial)
+
+
+def _lets_through(trial: Trial, mine: nn.Module, ours: nn.Module, x: Tensor, given: str) -> None:
+    """The gradients of what is trained, here and below."""
+    weights = trial.normal(*ours(x).shape)
+    for name, hint in (
+        ("x", "Old is frozen, not cut off: what is trained in the blocks below needs the gradient "
+              "that passes through old and through the update, so neither no_grad nor detach."),
+        ("A", f"A and B are trained: the update is no constant. {LORA}"),
+        ("B", f"A and B are trained: the update is no constant. {LORA}"),
+    ):  # fmt: skip
+        found = []
+        for model in (mine, ours):
+            inner = x.clone().requires_grad_()
+            at = inner if name == "x" else getattr(model, name)
+            loss = (model(inner) * weights).sum()
+            (slope,) = (
+                torch.autograd.grad(loss, at, allow_unused=True) if loss.requires_grad else (None,)
+            )
+            found.append(torch.zeros_like(at) if slope is None else slope)
+        trial.equals(found[0], found[1], f"the gradient of {name}", hint, given=given)
 
 
 def _values(made: list, x: Tensor) -> list[tuple[Tensor, str]]:
@@ -123,7 +145,7 @@ LoRA.slips = SLIPS
 
 
 class Small(nn.Module):
-    """A model with a table, two maps, a norm and an output, which may be the table."""
+    """A model with a table, maps, a norm and an output, which may be the table."""
 
     def __init__(self, tied: bool) -> None:
         super().__init__()
@@ -131,6 +153,7 @@ class Small(nn.Module):
         for part in self.inner:
             part.qkv = nn.Linear(8, 24, bias=False)
             part.down = nn.Linear(24, 8)
+        self.last = nn.Linear(8, 8, bias=False)
         self.norm, self.output = nn.LayerNorm(8), nn.Linear(8, 6, bias=False)
         if tied:
             self.output.weight = self.table.weight
@@ -139,7 +162,7 @@ class Small(nn.Module):
         x = self.table(tokens)
         for part in self.inner:
             x = x + part.down(part.qkv(x).tanh())
-        return self.output(self.norm(x))
+        return self.output(self.norm(self.last(x)))
 
 
 def small(trial: Trial, tied: bool = False) -> Small:
@@ -152,7 +175,9 @@ def small(trial: Trial, tied: bool = False) -> Small:
 
 
 def adapted(trial: Trial, model: Small, packed: bool, output: bool = False) -> Small:
-    """With LoRA around some maps, as if it had been trained."""
+    """With LoRA around some maps, as if it had been trained; one packed map has none."""
+    if packed:
+        model.last = solutions.Packed(model.last, 4, 4)
     for i, part in enumerate(model.inner):
         if packed:
             part.qkv = solutions.Packed(part.qkv, 4, 4)
@@ -187,12 +212,13 @@ STATE_SLIPS = Slips(
 
 @lab.task(solutions.plain_state)
 def plain_state(trial: Trial) -> None:
-    for packed, tied, name in (
-        (False, False, "LoRA around some maps"),
-        (True, False, "packed maps, and LoRA around some of them"),
-        (False, True, "an output that is tied to the embeddings, with LoRA around it"),
+    for packed, tied, output, name in (
+        (False, False, False, "LoRA around some maps"),
+        (True, False, False, "packed maps, and LoRA around some of them"),
+        (False, True, True, "an output that is tied to the embeddings, with LoRA around it"),
+        (False, True, False, "an output that is tied to the embeddings, without LoRA"),
     ):
-        model = adapted(trial, small(trial, tied), packed, output=tied)
+        model = adapted(trial, small(trial, tied), packed, output)
         before = {key: value.clone() for key, value in model.state_dict().items()}
         tokens, given = trial.integers(0, 6, 2, 5), f"a model with {name}"
         logits = model(tokens).detach()
@@ -208,7 +234,7 @@ def plain_state(trial: Trial) -> None:
         for key, value in ours.items():
             wrong = []
             for version, words in slips:
-                copy = adapted(trial, small(Trial(None), tied), packed, output=tied)
+                copy = adapted(trial, small(Trial(None), tied), packed, output)
                 copy.load_state_dict(before)
                 wrong.append((version(copy)[key], words))
             trial.equals(got[key], value, f"the values of {name}", f"{shared} {MERGE}", slips=wrong,
@@ -240,7 +266,7 @@ def _same_names(trial: Trial, got: Any, ours: dict[str, Tensor], given: str) -> 
     hint = (
         "A and B, codes and scales have no place in the plain model." if left
         else "The old map stands in the place of the one with LoRA: its name has no .old." if old
-        else "Biases, embeddings and norms belong to the state, too." if lost
+        else "Biases, embeddings, norms and a packed map without LoRA belong to the state." if lost
         else "These are no names of the plain model."
     )  # fmt: skip
     trial.holds(not lost and not extra, "the names of the plain model", hint, given=given,
