@@ -12,10 +12,11 @@ INDEX := $(if $(CPU),--extra-index-url https://download.pytorch.org/whl/cpu)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Three files at a time, in the order of tests/conftest.py: browsers and kernels wait a good deal.
 WORKERS := -n 3 --dist loadfile --no-loadscope-reorder
+QUICK := "not slow and not browser and not colab and not marking and not nightly and not pretrained"
 ROOT_USER := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test check fresh mark slides figures site release test-marking test-machines test-pretrained pretrained nightly new refresh address zip format clean
+.PHONY: help lab test check fresh mark slides figures site release test-marking test-machines test-versions test-pretrained pretrained nightly new refresh address zip format clean
 
 help:
 	@echo "make lab                            open the course in JupyterLab"
@@ -33,6 +34,7 @@ help:
 	@echo "For maintainers:"
 	@echo "make test-marking                   what protects labs and marking, hostile hand-ins included"
 	@echo "make test-machines                  all notebooks whole, as several machines compute them"
+	@echo "make test-versions                  the quick tests with other versions of Python and PyTorch"
 	@echo "make test-pretrained                the models and data that 'make pretrained' fetches"
 	@echo "make nightly                        all of these tests, and those that take long"
 	@echo "make new NOTEBOOK=15_name           write a skeleton of the next notebook, or of further/02_name"
@@ -98,8 +100,21 @@ check: $(VENV)/.tests-installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest $(WORKERS) \
-	  -m "not slow and not browser and not colab and not marking and not nightly and not pretrained" tests
+	$(BIN)/python -m pytest $(WORKERS) -m $(QUICK) tests
+
+# The oldest that the package takes, Colab's, and the newest: Python=PyTorch.
+VERSIONS ?= 3.10=2.6.0 3.12=2.11.0 3.13=2.14.1
+test-versions:
+	@set -e; for pair in $(VERSIONS); do \
+	  python=$${pair%=*} torch=$${pair#*=} folder=build/versions/$$pair; \
+	  echo "Python $$python with PyTorch $$torch"; \
+	  test -e $$folder/.installed || { \
+	    python$$python -m venv --clear $$folder; \
+	    pip="$$folder/bin/python -m pip install --quiet --disable-pip-version-check"; \
+	    $$pip $(INDEX) torch==$$torch "setuptools>=77"; \
+	    $$pip --no-build-isolation -e ".[test]"; touch $$folder/.installed; }; \
+	  $$folder/bin/python -m pytest $(WORKERS) -m $(QUICK) tests; \
+	done
 
 slides: $(VENV)/.site-installed
 	@[ -n "$(NOTEBOOK)" ] || { echo "Name the notebook: make slides NOTEBOOK=09"; exit 2; }

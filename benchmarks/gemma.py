@@ -56,7 +56,7 @@ def transformers_model(config: GemmaConfig) -> nn.Module:
 def write(model: Gemma, tokens: Tensor) -> None:
     state = None
     for _ in range(WRITTEN):
-        logits, state = model.read(tokens, state)
+        logits, state = model.read(tokens, state, last=True)
         tokens = logits[:, -1].argmax(-1, keepdim=True)
 
 
