@@ -376,7 +376,7 @@ class Repaired(Broken):
 def plan():
     return dict(bits=4, rank=2, first=0, rows=4, steps=160, rate=1.5e-3)
 
-== plan | the upper half alone
+== plan | a lower rate
 def plan():
-    return dict(bits=4, rank=4, first=2, rows=8, steps=96, rate=0.0025)
+    return {**dict(bits=4, rank=2, first=0), **dict(rows=8, steps=80, rate=0.002)}
 """)
