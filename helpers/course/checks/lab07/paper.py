@@ -30,7 +30,6 @@ def numbers() -> dict[str, int]:
         "rank": one_of(4, 8, 16),
         "bits": 4,
         "group": one_of(32, 64),
-        "exaFLOPs": one_of(200, 300, 500, 800),
     }
 
 
@@ -39,7 +38,7 @@ def plan_of(
     state: int = 16, table: int = 2, output: bool = True, frozen: int = 4, lower: int = 2,
     unpacked: bool = False,
 ) -> dict[str, float]:  # fmt: skip
-    """The five numbers; what is named changes one step, as slips do."""
+    """The four numbers; what is named changes one step, as slips do."""
     d, f, L, r = n["width"], n["hidden"], n["layers"], n["rank"]
     block = 4 * d * d + 2 * d * f
     trained = L * r * (parts * (d + d * both) + down * (f + d * both))
@@ -52,7 +51,6 @@ def plan_of(
         "GB": (L * block * packed + table * 2 * d * n["vocabulary"] + state * trained) / 1e9,
         "GFLOPs": token / 1e9,
         "upper half": half / 1e9,
-        "tokens": n["exaFLOPs"] * 1e18 / token / 1e6,
     }
 
 
@@ -86,7 +84,6 @@ _SLIPS: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"lower": 4}, "Nothing is trained in or below the lower half: no gradient goes there."),
         ({"lower": 0}, "The lower half is still read forward, 2 operations a weight."),
     ],
-    "tokens": [],
 }  # fmt: skip
 _HINTS = {
     "trained": f"A map from k to d numbers gets r (k + d) new weights. {LORA}",
@@ -96,8 +93,6 @@ _HINTS = {
     "trained; in 10^9.",
     "upper half": "Lower half: 2 for each weight. Upper half and output: 4. The trained weights "
     "are half as many. In 10^9.",
-    "tokens": "The budget divided by the operations for one token, all blocks adapted; in "
-    "millions. One exaFLOP is 10^18.",
 }
 
 
@@ -106,7 +101,7 @@ def slips_of(name: str) -> list[tuple[float, str]]:
     given = numbers()
     right = plan_of(given)[name]
     found = [(plan_of(given, **change)[name], hint) for change, hint in _SLIPS[name]]
-    unit = "Look at the unit: million weights, 10^9 bytes, 10^9 operations, million tokens."
+    unit = "Look at the unit: million weights, 10^9 bytes, 10^9 operations."
     return [*found, *((right * 10.0**n, unit) for n in (-9, -6, -3, 3, 6, 9))]
 
 

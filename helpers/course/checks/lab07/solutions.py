@@ -15,34 +15,36 @@ from torch.nn import functional as F
 class Packed(nn.Module):
     """A linear map without bias, its matrix in 2, 4 or 8 bits.
 
-    Attributes: in_features, out_features, bits, group; buffers codes (O, I * bits / 8) in
+    Attributes: in_features, out_features, bits, group, m; buffers codes (O, I * bits / 8) in
     torch.uint8 and scales (O, I / group).
     """
 
     def __init__(self, linear, bits, group):
         super().__init__()
         self.in_features, self.out_features = linear.in_features, linear.out_features
-        self.bits, self.group = bits, group
-        top = 2 ** (bits - 1) - 1
-        W = linear.weight.detach().unflatten(1, (-1, group))  # (O, I/group, group)
-        scales = W.abs().amax(-1) / top
-        scales = torch.where(scales > 0, scales, 1.0)
-        codes = (W / scales[..., None]).round().int().flatten(1) + top  # (O, I)
-        shifts = bits * torch.arange(8 // bits, device=codes.device)
-        codes = (codes.unflatten(1, (-1, len(shifts))) << shifts).sum(-1)
+        self.bits, self.group, self.m = bits, group, 2 ** (bits - 1) - 1
+        codes, scales = self.pack(linear.weight.detach())
         self.register_buffer("codes", codes.to(torch.uint8))
         self.register_buffer("scales", scales)
-
-    def weight(self):
-        """The matrix that the codes stand for, (O, I)."""
-        shifts = self.bits * torch.arange(8 // self.bits, device=self.codes.device)
-        codes = self.codes[..., None].int() >> shifts & 2**self.bits - 1
-        codes = codes.flatten(1) - (2 ** (self.bits - 1) - 1)
-        return (codes.unflatten(1, (-1, self.group)) * self.scales[..., None]).flatten(1)
 
     def forward(self, x):
         """x (..., I) -> (..., O)"""
         return F.linear(x, self.weight())
+
+    def pack(self, W):
+        """The codes (O, I * bits / 8) and the scales (O, I / group) of a matrix W (O, I)."""
+        W = W.unflatten(1, (-1, self.group))  # (O, I / group, group)
+        scales = W.abs().amax(-1) / self.m
+        scales = torch.where(scales > 0, scales, 1.0)
+        u = (W / scales[..., None]).round().long().flatten(1) + self.m  # (O, I)
+        shifts = torch.arange(0, 8, self.bits)
+        return (u.unflatten(1, (-1, len(shifts))) << shifts).sum(-1), scales
+
+    def weight(self):
+        """The matrix that the codes stand for, (O, I)."""
+        u = self.codes[..., None].long() >> torch.arange(0, 8, self.bits) & 2**self.bits - 1
+        q = u.flatten(1) - self.m
+        return (q.unflatten(1, (-1, self.group)) * self.scales[..., None]).flatten(1)
 
 
 class LoRA(nn.Module):
@@ -55,26 +57,23 @@ class LoRA(nn.Module):
     def __init__(self, old, parts, r, alpha):
         super().__init__()
         self.in_features, self.out_features = old.in_features, old.out_features
-        self.old, self.parts, self.scale = old.requires_grad_(False), parts, alpha / r
-        P, k = sum(parts), old.in_features
+        self.old, self.scale, self.n = old.requires_grad_(False), alpha / r, len(parts)
+        self.chosen = [i for i, part in enumerate(parts) if part]  # P numbers from 0 to n - 1
+        P, k = len(self.chosen), old.in_features
         self.A = nn.Parameter(torch.randn(P, r, k) / k**0.5)
-        self.B = nn.Parameter(torch.zeros(P, old.out_features // len(parts), r))
+        self.B = nn.Parameter(torch.zeros(P, old.out_features // self.n, r))
 
     def forward(self, x):
         """x (..., I) -> (..., O)"""
-        pieces, place = list(self.old(x).chunk(len(self.parts), -1)), 0
-        for i, chosen in enumerate(self.parts):
-            if chosen:
-                A, B = self.A[place], self.B[place]
-                pieces[i] = pieces[i] + self.scale * (x @ A.T @ B.T)
-                place += 1
+        pieces = list(self.old(x).chunk(self.n, -1))
+        for i, A, B in zip(self.chosen, self.A, self.B, strict=True):
+            pieces[i] = pieces[i] + self.scale * (x @ A.T @ B.T)
         return torch.cat(pieces, -1)
 
     def update(self):
         """What a merge adds to the matrix of old, (O, I)."""
-        shape = len(self.parts), -1, self.in_features
-        update = self.A.new_zeros(self.out_features, self.in_features).view(shape)
-        update[list(self.parts)] = self.scale * self.B @ self.A
+        update = self.A.new_zeros(self.n, self.out_features // self.n, self.in_features)
+        update[self.chosen] = self.scale * self.B @ self.A
         return update.flatten(0, 1)
 
 
@@ -82,7 +81,7 @@ def plain_state(model):
     """The state dict of the model without LoRA and without packed maps, updates merged."""
     state = {}
     for path, layer in model.named_modules():
-        name = path.removesuffix(".old")
+        name = path.removesuffix(".old")  # of the layer in the plain model
         if hasattr(layer, "codes"):
             state[f"{name}.weight"] = layer.weight()
         elif not hasattr(layer, "update"):
