@@ -73,11 +73,6 @@ assert (ours(ids, segments) - theirs(ids, segments))[ids > 0].abs().max() < 1e-1
 assert ours.next_sentence(ids, segments).shape == (2, 2)
 
 # %% p075b trained
-logits, targets = torch.randn(4, 6, 7), torch.randint(7, (4, 6))
-targets[:, ::2] = -100
-log_p = logits.log_softmax(-1)[targets >= 0]
-wanted = -log_p.gather(1, targets[targets >= 0][:, None]).mean()
-assert torch.allclose(masked_loss(logits, targets), wanted)
 left = known["all before it"] - known["all others"]
 by_frequency = known["frequencies only"] - known["all others"]
 *turned, table = gap_curves.values()
