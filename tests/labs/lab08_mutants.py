@@ -7,8 +7,7 @@ MUTANTS = mutants(r"""
 times beta | tilted = ref * (r / beta).exp() => tilted = ref * (r * beta).exp() | divided by beta
 not tilted | "best": float(tilted[2] / tilted.sum()) => "best": float(ref[2]) | tilt it
 not divided by Z | tilted[2] / tilted.sum() => tilted[2] | over the sum
-the contrary | "best": float(tilted[2] / tilted.sum()) => "best": float(1 - tilted[2] / tilted.sum()) \
-    | the contrary
+the contrary | float(tilted[2] / tilted.sum()) => float(1 - tilted[2] / tilted.sum()) | the contrary
 log Z | beta * tilted.sum().log() => tilted.sum().log() | beta times log Z
 Z | beta * tilted.sum().log() => beta * tilted.sum() | logarithm of Z
 the mean reward | beta * tilted.sum().log() => ref @ r | beta log Z
@@ -27,7 +26,7 @@ one by one | the whole batch at once
 -    log_p = model(texts[:, :-1]).log_softmax(-1)
 +    log_p = torch.cat([model(text[None, :-1]) for text in texts]).log_softmax(-1)
 a product with 0 | log_p.where(counts, 0).sum(1) => (log_p * counts).sum(1) | not a number
-one token late | texts[:, 1:, None] => texts[:, :-1, None] | its end mark
+the first token alone | .sum(1) => [:, 0] | log (1/6)
 another softmax | .log_softmax(-1) => .log_softmax(1) | log (1/6)
 up to the last end | (before == 0) => (before < ended.sum(1, keepdim=True)) | first end mark
 prompts alone | place >= starts[:, None] => place < starts[:, None] | log (1/6)
@@ -42,7 +41,7 @@ gradient steps, too few | w = w - torch.linalg.solve(H, g) => w = w - g | log 3
 better ones alone | D = x[better] - x[worse] => D = x[better] | log 3
 price in the gradient alone | + price * torch.eye(len(w), dtype=x.dtype) => | without an error
 rewards, not weights | return w => return x @ w | shape
-half of the pairs | D = x[better] - x[worse] => D = (x[better] - x[worse])[: len(better) // 2] | log 3
+half of the pairs | D = x[better] - x[worse] => D = (x[better] - x[worse])[::2] | log 3
 
 == group_advantages
 others of all | others = size - 1 => others = len(returns) - 1 | its own prompt
@@ -101,8 +100,8 @@ the price alone | self.reward(texts) - self.beta * gap => -self.beta * gap | has
 a fixed price | self.beta * gap => gap | change its fault alone
 the end mark left out | answer_log_probs(model, texts, starts, self.end) \
     => answer_log_probs(model, texts, starts, self.end) - 1 | still belongs
-one token late | torch.full((len(texts),), self.start) => torch.full((len(texts),), self.start + 1) \
-    | still belongs
+one token late | torch.full((len(texts),), self.start) \
+    => torch.full((len(texts),), self.start + 1) | still belongs
 the policy is frozen | copy.deepcopy(policy).requires_grad_(False) \
     => copy.deepcopy(policy.requires_grad_(False)) | without an error
 names, not a model | copy.deepcopy(policy).requires_grad_(False) \
@@ -166,16 +165,18 @@ def answer_log_probs(model, texts, starts, end):
     logits = model(texts[:, :-1]).transpose(1, 2)
     return -F.cross_entropy(logits, targets[:, 1:], reduction="none").sum(1)
 
-== fit_reward | by many steps of Adam
+== fit_reward | by PyTorch's LBFGS
 def fit_reward(x, better, worse, price):
     w = torch.zeros(x.shape[1], dtype=x.dtype, requires_grad=True)
-    optimizer = torch.optim.Adam([w], lr=0.05)
-    for step in range(1500):
-        optimizer.param_groups[0]["lr"] = 0.05 * (1 - step / 1500)
+    optimizer = torch.optim.LBFGS([w], max_iter=100, line_search_fn="strong_wolfe")
+
+    def loss():
         optimizer.zero_grad()
-        loss = -F.logsigmoid((x[better] - x[worse]) @ w).mean() + price / 2 * (w**2).sum()
-        loss.backward()
-        optimizer.step()
+        now = -F.logsigmoid((x[better] - x[worse]) @ w).mean() + price / 2 * (w**2).sum()
+        now.backward()
+        return now
+
+    optimizer.step(loss)
     return w.detach()
 
 == fit_reward | by plain gradient descent

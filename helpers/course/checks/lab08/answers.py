@@ -24,8 +24,8 @@ class Reader(nn.Module):
 
     def __init__(self, trial: Trial, even: bool = False, never: int | None = None) -> None:
         super().__init__()
-        self.embedding = nn.Parameter(trial.normal(V, 5))
-        self.output = nn.Parameter(trial.normal(5, V) * (not even))
+        self.embedding = nn.Parameter(trial.normal(V, 5), not even)
+        self.output = nn.Parameter(trial.normal(5, V) * (not even), not even)
         self.never, self.calls = never, 0
 
     def forward(self, tokens: Tensor) -> Tensor:
@@ -127,6 +127,7 @@ _SHIFT = (
         {_PROMPT}
     place >= starts[:, None] => place > starts[:, None]
     place = torch.arange(1, texts.shape[1]) => place = torch.arange(texts.shape[1] - 1)
+    texts[:, 1:, None] => texts[:, :-1, None]
         {_SHIFT}
     .cumsum(1) - ended.long() => .cumsum(1)
         The end mark belongs to the answer: the policy has decided to stop there.

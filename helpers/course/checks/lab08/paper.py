@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -39,12 +40,13 @@ def _kl(p: Three, q: Three) -> float:
 
 def five(n: dict[str, Any], *, power: Callable = lambda r, beta: r / beta, price: float = 1.0,
          value: Callable = lambda z, beta: beta * math.log(z), distance: Callable = _kl,
-         scale: float | None = None, ref: bool = True, other: int = 0) -> dict[str, float]:  # fmt: skip
+         scale: float | None = None, ref: bool = True, other: int = 0,
+) -> dict[str, float]:  # fmt: skip
     """The five numbers; what is named changes one step, as slips do."""
     p, r, beta, pi = n["reference"], n["reward"], n["beta"], n["policy"]
     tilted = [x * math.exp(power(y, beta)) for x, y in zip(p, r, strict=True)]
     sums = [0.0, p[0], p[0] + p[1], 1.0]
-    two = [high**2 - low**2 for low, high in zip(sums, sums[1:], strict=False)]
+    two = [high**2 - low**2 for low, high in itertools.pairwise(sums)]
     gaps = [math.log(x / (y if ref else 1.0)) for x, y in zip(pi, p, strict=True)]
     margin = (beta if scale is None else scale) * (gaps[2] - gaps[other])
     return {
