@@ -41,6 +41,7 @@ gradient steps, too few | w = w - torch.linalg.solve(H, g) => w = w - g | log 3
 better ones alone | D = x[better] - x[worse] => D = x[better] | log 3
 price in the gradient alone | + price * torch.eye(len(w), dtype=x.dtype) => | without an error
 rewards, not weights | return w => return x @ w | shape
+another type | w = x.new_zeros(x.shape[1]) => w = torch.zeros(x.shape[1]) | the type of x
 half of the pairs | D = x[better] - x[worse] => D = (x[better] - x[worse])[::2] | log 3
 
 == group_advantages
@@ -146,7 +147,7 @@ def by_hand():
 
 == answer_log_probs | row by row
 def answer_log_probs(model, texts, starts, end):
-    log_p, found = F.log_softmax(model(texts[:, :-1]), dim=-1), []
+    log_p, found = F.log_softmax(model(texts), dim=-1), []  # of what follows the last one, too
     for i, text in enumerate(texts.tolist()):
         total = 0
         for t in range(int(starts[i]), len(text)):
@@ -231,7 +232,7 @@ class Repaired(Broken):
             p.requires_grad = False
 
     def log_probs(self, model, texts):
-        log_p = model(texts[:, :-1]).log_softmax(-1)
+        log_p = model(texts).log_softmax(-1)[:, :-1]
         log_p = log_p.gather(2, texts[:, 1:, None])[..., 0][:, self.start - 1 :]
         ends = texts[:, self.start :] == self.end
         behind = ends.cumsum(1) - ends.int() > 0

@@ -36,7 +36,8 @@ class Table(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         """tokens (B, T) -> logits (B, T, V)"""
-        return self.table[torch.arange(tokens.shape[1]), tokens]
+        place = torch.arange(tokens.shape[1]).clamp(max=LENGTH - 1)  # behind the last word: any
+        return self.table[place, tokens]
 
 
 @cache

@@ -54,6 +54,7 @@ def _pairs(trial: Trial) -> Iterator[Case]:
     f"pairs a mean, is the price in it, with its sign? {REWARD}",
     cases=_pairs,
     tolerance=1e-4,
+    errors={"dtype": "Make new tensors of the type of x: x.new_zeros(d), torch.eye(d, dtype=...)."},
     slips="""
     x[better] - x[worse] => x[worse] - x[better]
         The other way round: the preferred text is to have the larger reward.
