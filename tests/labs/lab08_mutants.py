@@ -26,11 +26,11 @@ one by one | the whole batch at once
 -    log_p = model(texts[:, :-1]).log_softmax(-1)
 +    log_p = torch.cat([model(text[None, :-1]) for text in texts]).log_softmax(-1)
 a product with 0 | log_p.where(counts, 0).sum(1) => (log_p * counts).sum(1) | not a number
-the first token alone | .sum(1) => [:, 0] | log (1/6)
-another softmax | .log_softmax(-1) => .log_softmax(1) | log (1/6)
+the first token alone | .sum(1) => [:, 0] | log (1/10)
+another softmax | .log_softmax(-1) => .log_softmax(1) | log (1/10)
 up to the last end | (before == 0) => (before < ended.sum(1, keepdim=True)) | first end mark
-prompts alone | place >= starts[:, None] => place < starts[:, None] | log (1/6)
-all starts alike | starts[:, None] => starts[0] | the second one two
+prompts alone | place >= starts[:, None] => place < starts[:, None] | log (1/10)
+all starts alike | starts[:, None] => starts[0] | a word less
 ends needed | counts = answer & (before == 0) \
     => counts = answer & (before == 0) & (ended.sum(1, keepdim=True) > 0) | without an end mark
 nothing comes back | return log_p.where(counts, 0).sum(1) => print(log_p) | another type

@@ -22,10 +22,10 @@ END, V = 4, 6
 class Reader(nn.Module):
     """A small causal model, in float64: what it says depends on all tokens that it has read."""
 
-    def __init__(self, trial: Trial, even: bool = False, never: int | None = None) -> None:
+    def __init__(self, trial: Trial, never: int | None = None) -> None:
         super().__init__()
-        self.embedding = nn.Parameter(trial.normal(V, 5), not even)
-        self.output = nn.Parameter(trial.normal(5, V) * (not even), not even)
+        self.embedding = nn.Parameter(trial.normal(V, 5))
+        self.output = nn.Parameter(trial.normal(5, V))
         self.never, self.calls = never, 0
 
     def forward(self, tokens: Tensor) -> Tensor:
@@ -35,6 +35,12 @@ class Reader(nn.Module):
         if self.never is not None:
             logits = logits.index_fill(2, torch.tensor([self.never]), -math.inf)
         return logits
+
+
+def _always(tokens: Tensor) -> Tensor:
+    """A model that always says the same: 1/2 of the end mark, 1/10 of each other token."""
+    p = torch.full((*tokens.shape, V), 0.1, dtype=torch.float64)
+    return p.index_fill(2, torch.tensor([END]), 0.5).log()
 
 
 def _with_gradient(answer: Callable, model: Reader, *arguments: Any) -> tuple:
@@ -64,11 +70,14 @@ _PROMPT = "A prompt may hold end marks, too: the one that counts is the first in
 
 
 def _batches(trial: Trial) -> Iterator[Case]:
-    even = Reader(trial, even=True)
     texts = torch.tensor([[0, 1, 2, END, END], [1, 2, 3, 0, END]])
-    hint = "The first answer has three tokens, the second one two; each token of it has log (1/6)."
-    given = f"a model that says 1/6 of each token, texts {texts.tolist()}, starts [1, 3], end 4"
-    yield Case("by hand", even, texts, torch.tensor([1, 3]), END, given=given, hint=hint)
+    hint = (
+        "The first answer has two words and an end mark, 2 log (1/10) + log (1/2); the second one "
+    )
+    hint += "has a word less. Look at the tokens that you count."
+    given = "a model that says 1/2 of token 4 and 1/10 of each other one, "
+    given += f"texts {texts.tolist()}, starts [1, 3], end 4"
+    yield Case("by hand", _always, texts, torch.tensor([1, 3]), END, given=given, hint=hint)
     model = Reader(trial)
     for rule, lengths, starts, filler, hint in (
         ("one answer", [4], [3], END, ""),
