@@ -71,10 +71,8 @@ _PROMPT = "A prompt may hold end marks, too: the one that counts is the first in
 
 def _batches(trial: Trial) -> Iterator[Case]:
     texts = torch.tensor([[0, 1, 2, END, END], [1, 2, 3, 0, END]])
-    hint = (
-        "The first answer has two words and an end mark, 2 log (1/10) + log (1/2); the second one "
-    )
-    hint += "has a word less. Look at the tokens that you count."
+    hint = "The first answer has two words and an end mark, 2 log (1/10) + log (1/2); the second "
+    hint += "one has a word less. Look at the tokens that you count."
     given = "a model that says 1/2 of token 4 and 1/10 of each other one, "
     given += f"texts {texts.tolist()}, starts [1, 3], end 4"
     yield Case("by hand", _always, texts, torch.tensor([1, 3]), END, given=given, hint=hint)
