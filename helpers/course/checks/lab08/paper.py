@@ -15,7 +15,7 @@ from helpers.course.checks.lab08.common import BEST, DPO, lab
 from helpers.course.checks.trial import DECIMALS, Trial
 
 Three = tuple[float, float, float]
-_REFERENCES = ((0.6, 0.3, 0.1), (0.5, 0.3, 0.2), (0.7, 0.2, 0.1), (0.4, 0.4, 0.2))
+_REFERENCES = ((0.5, 0.4, 0.1), (0.5, 0.3, 0.2), (0.7, 0.2, 0.1), (0.4, 0.4, 0.2))
 _POLICIES = ((0.2, 0.3, 0.5), (0.3, 0.1, 0.6), (0.1, 0.5, 0.4), (0.35, 0.2, 0.45))
 
 
