@@ -40,5 +40,5 @@ def test_the_package_imports_its_dependencies_alone(root, project):
                 imported |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 imported.add(node.module.split(".")[0])
-    imported -= {*sys.stdlib_module_names, "helpers"}
+    imported -= {*sys.stdlib_module_names, "tomllib", "helpers"}  # tomllib: since Python 3.11
     assert {DISTRIBUTIONS.get(name, name) for name in imported} <= known

@@ -51,9 +51,17 @@ def test_the_precision_of_a_cpu(monkeypatch, avx, amx, faster):
 def test_a_cpu_is_timed_once_for_each_kind_of_work(monkeypatch, float32, bfloat16, expected):
     seconds, runs = {torch.float32: float32, torch.bfloat16: bfloat16}, []
 
-    def piece(work, dtype):
-        return lambda: runs.append(work) or time.sleep(seconds[dtype])
+    now = 0.0
 
+    def piece(work, dtype):
+        def run():
+            nonlocal now
+            now += seconds[dtype]
+            runs.append(work)
+
+        return run
+
+    monkeypatch.setattr(devices.time, "perf_counter", lambda: now)
     monkeypatch.setattr(devices, "_piece_of", piece)
     monkeypatch.setattr(devices, "_cpu_has_bfloat16", lambda: True)
     devices._faster_on_this_cpu.cache_clear()

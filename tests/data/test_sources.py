@@ -160,9 +160,9 @@ def test_samples_are_repeatable_and_of_the_asked_length(source):
 
 def test_a_million_tokens_in_seconds():
     source = MarkovSource(rows(27, 27, 27))
-    begin = time.perf_counter()
+    begin = time.process_time()
     source.sample(1_000_000, generator())
-    assert time.perf_counter() - begin < 5
+    assert time.process_time() - begin < 5
 
 
 # Exact values

@@ -215,8 +215,11 @@ def what_is_written(answer, read, first, length):
         The state is lost: hand the one that read gave back to read in the next step.
     int(torch.multinomial(scores[0, -1].softmax(dim=-1), 1, generator=generator)) => \
     int(scores[0, -1].argmax())
+    int(torch.multinomial(scores[0, -1].softmax(dim=-1), 1, generator=generator)) => \
+    int(scores[0, -1].argmin())
+    int(torch.multinomial(scores[0, -1].softmax(dim=-1), 1, generator=generator)) => \
+    int(scores[0, -1].argsort()[1])
     =generator => =torch.Generator().manual_seed(0)
-    =generator => =torch.Generator().manual_seed(4)
         The same symbol comes each time: draw one, with torch.multinomial and the generator that is
         handed in, which is not made anew in the loop.
     token = int( => drawn = int( ;; append(token) => append(drawn)
