@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 
@@ -43,6 +45,9 @@ _TOWN = [
     Question("How many are there?", "Six.", "six"),
     *[Question("How many sat there?", f"The {n} sat.", f"{n}") for n in ("nine", "nine", "nine")],
     Question("Who were the nine?", "The nine were cooks.", "cooks"),
+    Question("How deep is it?", "So so so.", "so"),
+    Question("How deep was it?", "Dry here, dry there, dry.", "dry"),
+    Question("How deep is that?", "Low, or so.", "low"),
 ]
 _ASKED = [
     Question("What colour were his boots?", "The laces were red, and the boots blue.", ""),
@@ -55,6 +60,8 @@ _ASKED = [
     Question("How many slept?", "Ten slept, then two.", ""),
     Question("How many ate?", "Nine ate, then six.", ""),
     Question("How many sang?", "Six sang, then nine.", ""),
+    Question("How deep was that?", "So dry.", ""),
+    Question("How deep is this?", "So low.", ""),
 ]
 _WORDS = [
     *("red", "blue", "six", "nine", "hat", "hatred", "net", "bonnet", "oven"),
@@ -99,6 +106,41 @@ def _lessons(trial: Trial) -> Iterator[Case]:
     yield Case("passages that come again", learned, made_up(trial, 60), given=given)
 
 
+def _lines(answer: Callable, *asked: str) -> int:
+    """How many lines of Python an answer runs."""
+    count, tracing = 0, sys.gettrace()
+
+    def note(*_: Any) -> Callable:
+        nonlocal count
+        count += 1
+        return note
+
+    sys.settrace(note)
+    try:
+        answer(*asked)
+    finally:
+        sys.settrace(tracing)
+    return count
+
+
+def _counts_once(trial: Trial) -> None:
+    """An answer takes as long after many questions as after few."""
+    learned, (asked,), found = made_up(trial, 20), made_up(trial, 1), []
+    given = "20 questions to learn from, then the same ten times each"
+    for times in (1, 10):
+        table = trial.call(learned * times, given=given)
+        trial.run(table.answer, *asked[:2], given=given)  # it may count at its first answer
+        found.append(trial.run(_lines, table.answer, *asked[:2], given=given))
+    trial.holds(
+        found[1] <= 2 * found[0] + 100,
+        "an answer does not go through the questions",
+        "The questions are gone through again at each answer, which takes seconds where there are "
+        "thousands: count in __init__, and only look up in answer.",
+        given=given,
+        got=f"{found[0]:,} and {found[1]:,} lines of Python for one answer",
+    )
+
+
 _KEY = (
     "The key is opening(question), in both methods: two words in small letters. With the whole "
     "question as a key, or with two kinds of keys, a new question hardly finds anything."
@@ -116,6 +158,7 @@ _PIECES += "you answer."
     "scores are 0; max(..., key=...) does it.",
     cases=_lessons,
     call=_answered,
+    also=_counts_once,
     uses=["normalized", "pieces", "opening"],
     errors={
         "ZeroDivision": "Add 10 to the number of occurrences: a piece may be new, so n is 0.",
@@ -170,6 +213,13 @@ _PIECES += "you answer."
     self.occurs.update({{w: kept.count(w) - self.occurs[w] for w in pieces(passage)}})
         Occurrences are counted as words: *net* does not occur in *bonnet*. pieces(passage) has
         them.
+    self.answers, self.occurs = defaultdict(Counter), Counter() => \
+    self.answers, self.occurs = defaultdict(Counter), Counter(); \
+    kept = " | ".join(normalized(p) for _, p, _ in questions) ;; \
+    self.occurs.update(pieces(passage)) => self.occurs.update({{\
+    w: f" {{kept}} ".count(f" {{w}} ") - self.occurs[w] for w in pieces(passage)}})
+        A word that stands twice in a row occurs twice: "so so" shares the blank between them.
+        pieces(passage) has both.
     max(pieces(passage) => max(pieces(passage)[::-1]
         Of equal scores the first piece in the list counts, as max gives it.
     max(pieces(passage) => max([*known, *pieces(passage)]
@@ -188,6 +238,10 @@ class AnswerTable:
         return max(pieces(passage), key=lambda w: known[w] / (self.occurs[w] + 10))
 
 
+_WHOLE = (
+    "Numbers in a tensor have 64 bits, so 2**n is wrong from n = 63 on. Make b and c whole numbers "
+    "of Python, with int(...) or .item(): these have as many digits as they need."
+)
 _TWO_SIDES = (
     "b: own > other, c: own < other. Of the n = b + c coins at least m = max(b, c) fall on one "
     "side: add up math.comb(n, k) for k from m to n, divide by 2**n, and double it, for both "
@@ -204,6 +258,11 @@ def _marks(trial: Trial) -> Iterator[Case]:
     given = "each of them right once alone, once both"
     yield Case("as often", own[[0, 6, 8]], other[[0, 6, 8]], given=given)
     yield Case("no difference anywhere", own, own, given="both right in the same seven of ten")
+    for b, c in ((44, 20), (160, 140)):
+        own = 100.0 * torch.tensor([1] * b + [0] * c + [1, 0])
+        other = 100.0 * torch.tensor([0] * b + [1] * c + [1, 0])
+        given = f"own right {b} times alone, other {c} times alone, once both, once neither"
+        yield Case(f"many coins: b = {b}, c = {c}", own, other, given=given, hint=_WHOLE)
     for N in (30, 120):
         own, other = (100.0 * (trial.normal(N) < edge).float() for edge in (0.3, 0.2))
         yield Case("any marks", own, other, given=f"{N} questions, both right in half of them")
@@ -214,7 +273,10 @@ def _marks(trial: Trial) -> Iterator[Case]:
     _TWO_SIDES,
     cases=_marks,
     without=["binomtest", "binom"],
-    slips="""
+    errors={"OverflowError": _WHOLE},
+    slips=f"""
+    int((own > other).sum()), int((own < other).sum()) => (own > other).sum(), (own < other).sum()
+        {_WHOLE}
     (own > other) => (own > 0) ;; (own < other) => (other > 0)
         These are all that each got right: b and c count the questions where only one of the two is
         right.
