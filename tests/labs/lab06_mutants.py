@@ -78,7 +78,7 @@ all questions again | count in __init__
 -        for question, passage, answer in questions:
 -            self.occurs.update(pieces(passage))
 -            self.answers[opening(question)][normalized(answer)] += 1
- 
+
      def answer(self, question, passage):
          """The piece of the passage with the largest score."""
 -        known = self.answers[opening(question)]
@@ -109,11 +109,11 @@ whole numbers of per cent | min(1.0, 2 * tail) => round(min(1.0, 2 * tail), 2) |
 == Repaired
 nothing but forward | (2) After loss
          return self.output(self.norm(x))
- 
+
      def hide(self, tokens, generator):  # (B, T) -> inputs, chosen (B, T)
 -        return super().hide(tokens.clone(), generator)
 +        raise NotImplementedError
- 
+
      def loss(self, tokens, generator):  # (B, T) -> one number
 -        inputs, chosen = self.hide(tokens, generator)
 -        logits = self(inputs)

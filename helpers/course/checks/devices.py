@@ -13,7 +13,6 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-
 _INDEXING = ("aten::index.Tensor", "aten::index_put", "aten::index_put_")
 
 
