@@ -73,20 +73,16 @@ lengths beyond the text | larger than the text
 +    return first, first + further.gather(1, first[:, None])[:, 0]
 == AnswerTable
 all questions again | count in __init__
--        self.answers, self.occurs = defaultdict(Counter), Counter()
-+        self.questions = questions
--        for question, passage, answer in questions:
--            self.occurs.update(pieces(passage))
+-        self.answers = defaultdict(Counter)
+-        for question, _, answer in questions:
 -            self.answers[opening(question)][normalized(answer)] += 1
++        self.questions = questions
 
      def answer(self, question, passage):
          """The piece of the passage with the largest score."""
 -        known = self.answers[opening(question)]
--        return max(pieces(passage), key=lambda w: known[w] / (self.occurs[w] + 10))
 +        kept, o = self.questions, opening(question)
 +        known = Counter(normalized(a) for q, _, a in kept if opening(q) == o)
-+        occurs = Counter(w for _, p, _ in kept for w in pieces(p))
-+        return max(pieces(passage), key=lambda w: known[w] / (occurs[w] + 10))
 its score, too | return max(pieces(passage), key=lambda w: known[w] / (self.occurs[w] + 10)) \
     => return max((known[w] / (self.occurs[w] + 10), w) for w in pieces(passage)) | The piece itself
 a word of the question | of equals the first
@@ -96,7 +92,7 @@ a word of the question | of equals the first
 nothing comes back | return max( => max( | ends without return
 division by zero | (self.occurs[w] + 10) => self.occurs[w] | Add 10
 normalized questions | for each opening how often
-         for question, passage, answer in questions:
+         for question, _, answer in questions:
 +            question = normalized(question)
 
 == by_chance

@@ -45,9 +45,6 @@ _TOWN = [
     Question("How many are there?", "Six.", "six"),
     *[Question("How many sat there?", f"The {n} sat.", f"{n}") for n in ("nine", "nine", "nine")],
     Question("Who were the nine?", "The nine were cooks.", "cooks"),
-    Question("How deep is it?", "So so so.", "so"),
-    Question("How deep was it?", "Dry here, dry there, dry.", "dry"),
-    Question("How deep is that?", "Low, or so.", "low"),
 ]
 _ASKED = [
     Question("What colour were his boots?", "The laces were red, and the boots blue.", ""),
@@ -60,8 +57,6 @@ _ASKED = [
     Question("How many slept?", "Ten slept, then two.", ""),
     Question("How many ate?", "Nine ate, then six.", ""),
     Question("How many sang?", "Six sang, then nine.", ""),
-    Question("How deep was that?", "So dry.", ""),
-    Question("How deep is this?", "So low.", ""),
 ]
 _WORDS = [
     *("red", "blue", "six", "nine", "hat", "hatred", "net", "bonnet", "oven"),
@@ -146,14 +141,13 @@ _KEY = (
     "question as a key, or with two kinds of keys, a new question hardly finds anything."
 )
 _TWO = "An opening has two words: opening(question) gives them. "
-_PIECES = "A piece has one to six words: pieces(passage) lists them all, where you count and where "
-_PIECES += "you answer."
+_PIECES = "A piece has one to six words: pieces(passage) lists them all."
 
 
 @turn(
     lab,
-    "In __init__ two tables: how often each piece occurs in all passages, and for each opening how "
-    "often each normalized answer was the right one. answer takes the piece of this passage with "
+    "self.occurs stays as it is given; in __init__ comes for each opening how often each "
+    "normalized answer was the right one. answer takes the piece of this passage with "
     "the largest a / (n + 10), and of equals the first in the list pieces(passage), also where all "
     "scores are 0; max(..., key=...) does it.",
     cases=_lessons,
@@ -166,7 +160,6 @@ _PIECES += "you answer."
         "opening, all scores are 0, and the first piece counts.",
     },
     slips=f"""
-    update(pieces(passage)) => update(pieces(passage, 1))
     max(pieces(passage) => max(pieces(passage, 1)
         {_PIECES}
     [opening(question)][ => [question][ ;; known = self.answers[opening(question)] => \
@@ -191,7 +184,6 @@ _PIECES += "you answer."
     + 10) => + 1)
         10 is added to the number of occurrences, not 1.
     known[w] / (self.occurs[w] + 10) => known[w]
-    self.occurs.update(pieces(passage)) => self.occurs[normalized(answer)] += 1
         How often a piece was the answer is divided by how often it occurs in all passages, plus 10:
         a frequent piece is often an answer without being a good guess.
     known[w] / (self.occurs[w] + 10) => w in known
@@ -200,26 +192,6 @@ _PIECES += "you answer."
         The score has no factor for the length.
     known[w] / => (known[w] + 10) /
         The 10 stands below the line alone: a piece that was never an answer has the score 0.
-    update(pieces(passage)) => update(set(pieces(passage)))
-        A piece that stands twice in a passage occurs twice.
-    self.occurs.update(pieces(passage)) => \
-    self.occurs.update(pieces(passage) if passage not in self.__dict__ else []); \
-    self.__dict__[passage] = 1
-        A passage that comes with two questions counts twice.
-    self.answers, self.occurs = defaultdict(Counter), Counter() => \
-    self.answers, self.occurs = defaultdict(Counter), Counter(); \
-    kept = " | ".join(normalized(p) for _, p, _ in questions) ;; \
-    self.occurs.update(pieces(passage)) => \
-    self.occurs.update({{w: kept.count(w) - self.occurs[w] for w in pieces(passage)}})
-        Occurrences are counted as words: *net* does not occur in *bonnet*. pieces(passage) has
-        them.
-    self.answers, self.occurs = defaultdict(Counter), Counter() => \
-    self.answers, self.occurs = defaultdict(Counter), Counter(); \
-    kept = " | ".join(normalized(p) for _, p, _ in questions) ;; \
-    self.occurs.update(pieces(passage)) => self.occurs.update({{\
-    w: f" {{kept}} ".count(f" {{w}} ") - self.occurs[w] for w in pieces(passage)}})
-        A word that stands twice in a row occurs twice: "so so" shares the blank between them.
-        pieces(passage) has both.
     max(pieces(passage) => max(pieces(passage)[::-1]
         Of equal scores the first piece in the list counts, as max gives it.
     max(pieces(passage) => max([*known, *pieces(passage)]
@@ -228,9 +200,9 @@ _PIECES += "you answer."
 )
 class AnswerTable:
     def __init__(self, questions):
-        self.answers, self.occurs = defaultdict(Counter), Counter()
-        for question, passage, answer in questions:
-            self.occurs.update(pieces(passage))
+        self.occurs = Counter(w for _, passage, _ in questions for w in pieces(passage))
+        self.answers = defaultdict(Counter)
+        for question, _, answer in questions:
             self.answers[opening(question)][normalized(answer)] += 1
 
     def answer(self, question, passage):
