@@ -293,7 +293,9 @@ def write_all(folder: Path, hand_file: Path | None, roster_file: Path | None) ->
             continue
         lab = row.get("lab", "")
         for cell in cells:
-            if question := known.get((lab, grade_id(cell))):
+            question = known.get((lab, grade_id(cell)))
+            # nbgrader gives 0 to what was left as it was handed out: there is nothing to read.
+            if question and row.get("points", {}).get(question.task) != 0:
                 given = (row["student"], cell.source)
                 answers.setdefault((question.lab, question.task), []).append(given)
         code = "\n".join(c.source for c in cells if c.cell_type == "code" and grade_id(c))

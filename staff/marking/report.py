@@ -14,7 +14,7 @@ import html
 import io
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from nbformat import NotebookNode
@@ -108,13 +108,30 @@ def too_slow(
         seconds: after which they were stopped.
         points: by task, what it got (None waits for a person) and what it can get.
     """
-    named = []
+    named, cells = [], list(cells)
     for number in cells:
         first_line = notebook.cells[number - 1].source.strip().partition("\n")[0]
-        named.append(f"cell {number} ({first_line[:60]})")
-    full = all(got in (None, most) for got, most in points.values())
-    cost = "It cost no points." if full else "Cells below may lack what it should have made."
+        title = re.sub(r"^# @title (.*?)( \(.*)?$", r"\1", first_line)
+        named.append(f"cell {number} ({title[:60]})")
+    lost = {name for name, (got, most) in points.items() if got not in (None, most)}
+    cost = "It cost no points."
+    if lost:
+        cost = "It cost no points: each task that has none failed on inputs of its check's own."
+    hit = [
+        grade_id(cell)
+        for number, cell in enumerate(notebook.cells, start=1)
+        if grade_id(cell) in lost and not _judged(cell, number in cells)
+    ]
+    if hit:
+        cost = f"Cells below may lack what it should have made: look at {', '.join(hit)}."
     return f"Stopped after {seconds} s, when the notebook was marked: {', '.join(named)}. {cost}"
+
+
+def _judged(cell: NotebookNode, slow: bool) -> bool:
+    """Whether a check has found an answer wrong, and not for a name that was never made."""
+    errors = [output for output in cell.get("outputs", ()) if output.output_type == "error"]
+    said = "\n".join(_sentences(cell))
+    return not slow and [o.ename for o in errors] == ["NotSolved"] and "NameError" not in said
 
 
 def page(
@@ -154,8 +171,9 @@ def page(
         lines.append(line(name, got, possible[name], words, hidden))
     lines.append("</table><h2>Your notebook</h2>")
     size = 0
+    text = {cell.source for cell in release.cells if cell.cell_type == "markdown"}
     for cell in notebook.cells:
-        block = _block(cell, given, hidden)
+        block = _block(cell, given, text, hidden)
         size += len(block)
         if size > LARGEST_PAGE:
             lines.append("<p>The rest of the notebook is left out: it is too long.</p>")
@@ -202,21 +220,30 @@ def _sentences(cell: NotebookNode) -> list[str]:
             inside = False
             for line in output.text.split("\n"):
                 verdict = line[:2] in ("✓ ", "✗ ", "○ ")
-                if verdict or (inside and line.startswith("  ")):
+                later = line.startswith("  Later cells")
+                if verdict or (inside and line.startswith("  ") and not later):
                     kept.append(line)
                 # Nothing belongs to a verdict after its last line: what follows is printed by the
                 # student's function, on hidden inputs.
                 inside = (verdict and line[0] != "✓") or (
-                    inside and line.startswith("  ") and not line.startswith("  Later cells")
+                    inside and line.startswith("  ") and not later
                 )
         elif output.output_type == "error":
             known = output.ename in ("NotSolved", "Stopped", "NotRun", "NoWord")
             # An error of the student's own code may hold a hidden input in its words.
-            kept.append(output.evalue if known else f"The cell ended with {output.ename}.")
+            words = output.evalue if known else f"The cell ended with {output.ename}."
+            if not set(words.split("\n")) <= set(kept):  # the hidden inputs tell something else
+                kept += ["On hidden inputs:"] * (output.ename == "NotSolved" and bool(kept))
+                kept.append(words)
     return "\n".join(kept)[:LONGEST].split("\n") if kept else []
 
 
-def _block(cell: NotebookNode, given: Mapping[str, str], hidden: Sequence[str]) -> str:
+def _block(
+    cell: NotebookNode, given: Mapping[str, str], text: Collection[str], hidden: Sequence[str]
+) -> str:
+    if cell.cell_type == "markdown" and cell.source in text:  # of the lab's own, the headings
+        heads = re.findall(r"(?m)^#+ (.+)$", cell.source)
+        return "".join(f"<p><strong>{escaped(head, hidden)}</strong></p>" for head in heads)
     if cell.cell_type != "code":
         return f'<div class="cell"><pre class="text">{escaped(cell.source, hidden)}</pre></div>'
     if _is_test(cell):

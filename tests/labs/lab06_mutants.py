@@ -2,7 +2,7 @@
 
 from tests.labs.mutation import mutants, rewrites
 
-MUTANTS = mutants(r"""
+MUTANTS = mutants(r'''
 == choose_words
 numbers for yes and no | ) & ~special => ).long() * ~special | another type
 places on the CPU | , device=draw.device) => ) | device=x.device
@@ -72,6 +72,17 @@ lengths beyond the text | larger than the text
 +    first = best.argmax(-1)
 +    return first, first + further.gather(1, first[:, None])[:, 0]
 == AnswerTable
+all questions again | count in __init__
+-        self.answers = defaultdict(Counter)
+-        for question, _, answer in questions:
+-            self.answers[opening(question)][normalized(answer)] += 1
++        self.questions = questions
+
+     def answer(self, question, passage):
+         """The piece of the passage with the largest score."""
+-        known = self.answers[opening(question)]
++        kept, o = self.questions, opening(question)
++        known = Counter(normalized(a) for q, _, a in kept if opening(q) == o)
 its score, too | return max(pieces(passage), key=lambda w: known[w] / (self.occurs[w] + 10)) \
     => return max((known[w] / (self.occurs[w] + 10), w) for w in pieces(passage)) | The piece itself
 a word of the question | of equals the first
@@ -81,7 +92,7 @@ a word of the question | of equals the first
 nothing comes back | return max( => max( | ends without return
 division by zero | (self.occurs[w] + 10) => self.occurs[w] | Add 10
 normalized questions | for each opening how often
-         for question, passage, answer in questions:
+         for question, _, answer in questions:
 +            question = normalized(question)
 
 == by_chance
@@ -92,6 +103,19 @@ a die for a coin | 2**n => 6**n | at least m = max(b, c)
 whole numbers of per cent | min(1.0, 2 * tail) => round(min(1.0, 2 * tail), 2) | for both sides
 
 == Repaired
+nothing but forward | (2) After loss
+         return self.output(self.norm(x))
+
+     def hide(self, tokens, generator):  # (B, T) -> inputs, chosen (B, T)
+-        return super().hide(tokens.clone(), generator)
++        raise NotImplementedError
+
+     def loss(self, tokens, generator):  # (B, T) -> one number
+-        inputs, chosen = self.hide(tokens, generator)
+-        logits = self(inputs)
+-        targets = tokens.masked_fill(~chosen, -100)
+-        return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=-100)
++        raise NotImplementedError
 padding is seen | x = block(x, mask=real) => x = block(x) | [PAD] stands
 only padding is seen | (tokens != self.pad) => (tokens == self.pad) | True = may attend
 no copy | tokens.clone() => tokens | tokens themselves have changed
@@ -99,7 +123,7 @@ a copy too late | super().hide(tokens.clone(), generator) \
     => [x.clone() for x in super().hide(tokens, generator)] | tokens themselves have changed
 everything is asked | (~chosen, -100) => (tokens == self.pad, -100) | not chosen
 a copy for the targets alone | .clone(), generator => , generator | whoever takes targets from it
-""")
+''')
 
 REWRITES = rewrites(r"""
 == choose_words | by numbers of words
@@ -175,6 +199,14 @@ def best_spans(logits, limit):
     of_each, further = sums.max(-1)
     first = of_each.argmax(-1, keepdim=True)
     return first.squeeze(1), (first + further.gather(1, first)).squeeze(1)
+
+== best_spans | one number of each row by indices
+def best_spans(logits, limit):
+    starts, ends = logits.unbind(1)
+    ends = F.pad(ends, (0, limit - 1), value=-math.inf).unfold(-1, limit, 1)
+    top, further = ends.max(-1)
+    first = (starts + top).argmax(-1)
+    return first, first + further[torch.arange(len(first)), first]
 
 == AnswerTable | plain dictionaries
 class AnswerTable:

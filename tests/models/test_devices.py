@@ -72,3 +72,14 @@ def test_a_device_that_is_forgotten_raises():
     model, tokens = Forgetful(V, D).to("meta"), torch.zeros(2, T, dtype=torch.long, device="meta")
     with OneDevice(), pytest.raises(RuntimeError, match=r"embedding.* more than one device"):
         model(tokens)
+
+
+def test_indices_may_come_from_the_cpu_and_nothing_else():
+    x, rows = torch.zeros(3, 4, device="meta"), torch.arange(3)
+    with OneDevice():
+        assert x[rows, torch.zeros_like(x[:, 0]).long()].is_meta
+        x[rows, rows] = torch.zeros(3, device="meta")
+        with pytest.raises(RuntimeError, match="more than one device"):
+            x[rows, rows] = torch.zeros(3)
+    with OneDevice(), pytest.raises(RuntimeError, match="more than one device"):
+        torch.zeros(3)[torch.zeros(2, device="meta").long()]

@@ -85,7 +85,7 @@ def test_what_the_notebook_hands_out_is_what_the_checks_use(notebook):
     assert notebook["opening"]("What Colour was it?") == cheating.opening("What Colour was it?")
     torch.manual_seed(0)
     broken = notebook["Broken"](6, 16, 2)
-    everything = repair.faulty("padding", "targets", "everywhere")(6, 16, 2)
+    everything = repair.faulty("forward", "hide", "loss")(6, 16, 2)
     everything.load_state_dict(broken.state_dict())
     tokens = notebook["notebooks"](4, generator())
     pair = [tokens.clone(), tokens.clone()]
@@ -106,13 +106,13 @@ def test_the_floor_is_that_of_the_gaps_and_no_honest_loss_is_below_it(notebook):
     assert bits > notebook["FLOOR"] - 0.02
     assert says == 0
     assert moved < 1e-4
-    copied, trained = notebook["pretrain"](repair.faulty("targets"), steps=150)
+    copied, trained = notebook["pretrain"](repair.faulty("hide"), steps=150)
     assert trained < 0.3 * notebook["FLOOR"]
     assert notebook["probes"](copied)[1] > 90
-    everywhere, trained = notebook["pretrain"](repair.faulty("everywhere"), steps=150)
+    everywhere, trained = notebook["pretrain"](repair.faulty("loss"), steps=150)
     assert trained < 0.5 * notebook["FLOOR"]
     assert notebook["probes"](everywhere)[1] < 10
-    attending, _ = notebook["pretrain"](repair.faulty("padding"), steps=150)
+    attending, _ = notebook["pretrain"](repair.faulty("forward"), steps=150)
     assert notebook["probes"](attending)[2] > 0.01
 
 

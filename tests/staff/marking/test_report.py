@@ -47,14 +47,23 @@ def test_table():
 
 
 @pytest.mark.parametrize(
-    ("got", "cost"), [(2.0, "It cost no points."), (0.0, "Cells below may lack what")]
+    ("got", "error", "cost"),
+    [
+        (2.0, None, "It cost no points."),
+        (0.0, ("NotSolved", "✗ a: no."), "It cost no points: each task that has none failed on"),
+        (0.0, ("NotSolved", "✗ a: no.\n  yours  NameError: m"), "Cells below may lack what"),
+        (0.0, ("NameError", "name 'a' is not defined"), "Cells below may lack what"),
+    ],
 )
-def test_a_cell_that_was_stopped_is_named_by_its_first_line(got, cost):
-    cells = [v4.new_markdown_cell("# Lab"), v4.new_code_cell("\nSTEPS = 500\ntrain(STEPS)")]
+def test_a_cell_that_was_stopped_is_named_and_what_it_can_have_cost(got, error, cost):
+    source = "# @title Fine-tune the reader (run this cell; a minute)\nSTEPS = 500"
+    test = graded("a", [raised(*error)] if error else [])
+    cells = [v4.new_markdown_cell("# Lab"), v4.new_code_cell(source), test]
     points = {"a": (got, 2.0), "by hand": (None, 4.0)}
     words = too_slow(v4.new_notebook(cells=cells), [2], 108, points)
-    start = "Stopped after 108 s, when the notebook was marked: cell 2 (STEPS = 500). "
+    start = "Stopped after 108 s, when the notebook was marked: cell 2 (Fine-tune the reader). "
     assert words.startswith(start + cost)
+    assert words.endswith("look at a.") == ("Cells" in cost)
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", " =1", "\r=1"])
@@ -89,15 +98,19 @@ def stream(text, name="stdout"):
     return v4.new_output("stream", name=name, text=text)
 
 
+def raised(name, words):
+    return v4.new_output("error", ename=name, evalue=words, traceback=[words])
+
+
 def graded(name, outputs=()):
     hidden = f'### BEGIN HIDDEN TESTS\ncheck.score("{name}", seed={SEED})\n### END HIDDEN TESTS'
     meta = {"nbgrader": {"grade_id": name, "grade": True, "solution": False, "locked": True}}
     return v4.new_code_cell(f"check.{name}\n{hidden}", outputs=list(outputs), metadata=meta)
 
 
-def shown(*cells, student="ada", reason="", points=None):
+def shown(*cells, student="ada", reason="", points=None, release=()):
     points = points or {}
-    release = [v4.new_code_cell("check.a", metadata=graded("a").metadata)]
+    release = [*release, v4.new_code_cell("check.a", metadata=graded("a").metadata)]
     result = {"lab": "lab01", "points": points, "reason": reason}
     result["possible"] = dict.fromkeys(points, 2.0)
     notebooks = v4.new_notebook(cells=list(cells)), v4.new_notebook(cells=release)
@@ -166,6 +179,21 @@ def test_what_is_hidden_stays_hidden():
         assert secret not in text
     after_right = stream("✓ a: by hand.\n  0.456 printed on a hidden input\n")
     assert "0.456" not in shown(graded("a", [after_right]), points={"a": 2.0})
+
+
+def test_a_page_says_each_thing_once_and_repeats_no_text_of_the_lab():
+    said = "✗ a: by hand.\n  input    0.5\n  hint     Think.\n  Later cells use the course's own."
+    hidden = ["✗ a: by hand.\n  hint     Think.", "✗ a: any text.\n  hint     Think."]
+    for words, times in zip(hidden, (0, 2), strict=True):  # in the table, and in the notebook
+        text = shown(graded("a", [stream(said), raised("NotSolved", words)]), points={"a": 0.0})
+        assert text.count("On hidden inputs:") == text.count("any text") == times
+        assert text.count("by hand") == 2
+        assert "Later cells" not in text
+    lab, own = v4.new_markdown_cell("## Head\nLong text."), v4.new_markdown_cell("My long answer.")
+    text = shown(lab, own, release=[lab])
+    assert "Head" in text
+    assert "Long text" not in text
+    assert "My long answer." in text
 
 
 def test_long_outputs_are_cut():

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 
@@ -99,23 +101,58 @@ def _lessons(trial: Trial) -> Iterator[Case]:
     yield Case("passages that come again", learned, made_up(trial, 60), given=given)
 
 
+def _lines(answer: Callable, *asked: str) -> int:
+    """How many lines of Python an answer runs."""
+    count, tracing = 0, sys.gettrace()
+
+    def note(*_: Any) -> Callable:
+        nonlocal count
+        count += 1
+        return note
+
+    sys.settrace(note)
+    try:
+        answer(*asked)
+    finally:
+        sys.settrace(tracing)
+    return count
+
+
+def _counts_once(trial: Trial) -> None:
+    """An answer takes as long after many questions as after few."""
+    learned, (asked,), found = made_up(trial, 20), made_up(trial, 1), []
+    given = "20 questions to learn from, then the same ten times each"
+    for times in (1, 10):
+        table = trial.call(learned * times, given=given)
+        trial.run(table.answer, *asked[:2], given=given)  # it may count at its first answer
+        found.append(trial.run(_lines, table.answer, *asked[:2], given=given))
+    trial.holds(
+        found[1] <= 2 * found[0] + 100,
+        "an answer does not go through the questions",
+        "The questions are gone through again at each answer, which takes seconds where there are "
+        "thousands: count in __init__, and only look up in answer.",
+        given=given,
+        got=f"{found[0]:,} and {found[1]:,} lines of Python for one answer",
+    )
+
+
 _KEY = (
     "The key is opening(question), in both methods: two words in small letters. With the whole "
     "question as a key, or with two kinds of keys, a new question hardly finds anything."
 )
 _TWO = "An opening has two words: opening(question) gives them. "
-_PIECES = "A piece has one to six words: pieces(passage) lists them all, where you count and where "
-_PIECES += "you answer."
+_PIECES = "A piece has one to six words: pieces(passage) lists them all."
 
 
 @turn(
     lab,
-    "In __init__ two tables: how often each piece occurs in all passages, and for each opening how "
-    "often each normalized answer was the right one. answer takes the piece of this passage with "
+    "self.occurs stays as it is given; in __init__ comes for each opening how often each "
+    "normalized answer was the right one. answer takes the piece of this passage with "
     "the largest a / (n + 10), and of equals the first in the list pieces(passage), also where all "
     "scores are 0; max(..., key=...) does it.",
     cases=_lessons,
     call=_answered,
+    also=_counts_once,
     uses=["normalized", "pieces", "opening"],
     errors={
         "ZeroDivision": "Add 10 to the number of occurrences: a piece may be new, so n is 0.",
@@ -123,7 +160,6 @@ _PIECES += "you answer."
         "opening, all scores are 0, and the first piece counts.",
     },
     slips=f"""
-    update(pieces(passage)) => update(pieces(passage, 1))
     max(pieces(passage) => max(pieces(passage, 1)
         {_PIECES}
     [opening(question)][ => [question][ ;; known = self.answers[opening(question)] => \
@@ -148,7 +184,6 @@ _PIECES += "you answer."
     + 10) => + 1)
         10 is added to the number of occurrences, not 1.
     known[w] / (self.occurs[w] + 10) => known[w]
-    self.occurs.update(pieces(passage)) => self.occurs[normalized(answer)] += 1
         How often a piece was the answer is divided by how often it occurs in all passages, plus 10:
         a frequent piece is often an answer without being a good guess.
     known[w] / (self.occurs[w] + 10) => w in known
@@ -157,19 +192,6 @@ _PIECES += "you answer."
         The score has no factor for the length.
     known[w] / => (known[w] + 10) /
         The 10 stands below the line alone: a piece that was never an answer has the score 0.
-    update(pieces(passage)) => update(set(pieces(passage)))
-        A piece that stands twice in a passage occurs twice.
-    self.occurs.update(pieces(passage)) => \
-    self.occurs.update(pieces(passage) if passage not in self.__dict__ else []); \
-    self.__dict__[passage] = 1
-        A passage that comes with two questions counts twice.
-    self.answers, self.occurs = defaultdict(Counter), Counter() => \
-    self.answers, self.occurs = defaultdict(Counter), Counter(); \
-    kept = " | ".join(normalized(p) for _, p, _ in questions) ;; \
-    self.occurs.update(pieces(passage)) => \
-    self.occurs.update({{w: kept.count(w) - self.occurs[w] for w in pieces(passage)}})
-        Occurrences are counted as words: *net* does not occur in *bonnet*. pieces(passage) has
-        them.
     max(pieces(passage) => max(pieces(passage)[::-1]
         Of equal scores the first piece in the list counts, as max gives it.
     max(pieces(passage) => max([*known, *pieces(passage)]
@@ -178,9 +200,9 @@ _PIECES += "you answer."
 )
 class AnswerTable:
     def __init__(self, questions):
-        self.answers, self.occurs = defaultdict(Counter), Counter()
-        for question, passage, answer in questions:
-            self.occurs.update(pieces(passage))
+        self.occurs = Counter(w for _, passage, _ in questions for w in pieces(passage))
+        self.answers = defaultdict(Counter)
+        for question, _, answer in questions:
             self.answers[opening(question)][normalized(answer)] += 1
 
     def answer(self, question, passage):
@@ -188,6 +210,10 @@ class AnswerTable:
         return max(pieces(passage), key=lambda w: known[w] / (self.occurs[w] + 10))
 
 
+_WHOLE = (
+    "Numbers in a tensor have 64 bits, so 2**n is wrong from n = 63 on. Make b and c whole numbers "
+    "of Python, with int(...) or .item(): these have as many digits as they need."
+)
 _TWO_SIDES = (
     "b: own > other, c: own < other. Of the n = b + c coins at least m = max(b, c) fall on one "
     "side: add up math.comb(n, k) for k from m to n, divide by 2**n, and double it, for both "
@@ -204,6 +230,11 @@ def _marks(trial: Trial) -> Iterator[Case]:
     given = "each of them right once alone, once both"
     yield Case("as often", own[[0, 6, 8]], other[[0, 6, 8]], given=given)
     yield Case("no difference anywhere", own, own, given="both right in the same seven of ten")
+    for b, c in ((44, 20), (160, 140)):
+        own = 100.0 * torch.tensor([1] * b + [0] * c + [1, 0])
+        other = 100.0 * torch.tensor([0] * b + [1] * c + [1, 0])
+        given = f"own right {b} times alone, other {c} times alone, once both, once neither"
+        yield Case(f"many coins: b = {b}, c = {c}", own, other, given=given, hint=_WHOLE)
     for N in (30, 120):
         own, other = (100.0 * (trial.normal(N) < edge).float() for edge in (0.3, 0.2))
         yield Case("any marks", own, other, given=f"{N} questions, both right in half of them")
@@ -214,7 +245,10 @@ def _marks(trial: Trial) -> Iterator[Case]:
     _TWO_SIDES,
     cases=_marks,
     without=["binomtest", "binom"],
-    slips="""
+    errors={"OverflowError": _WHOLE},
+    slips=f"""
+    int((own > other).sum()), int((own < other).sum()) => (own > other).sum(), (own < other).sum()
+        {_WHOLE}
     (own > other) => (own > 0) ;; (own < other) => (other > 0)
         These are all that each got right: b and c count the questions where only one of the two is
         right.
