@@ -42,7 +42,7 @@ def small_pictures(draw):
         belong to the same patch.
     """,
     errors={
-        "use .reshape": "After permute the numbers do not lie side by side: reshape, not view.",
+        "Use .reshape": "After permute the numbers do not lie side by side: reshape, not view.",
         "invalid for input of size": "Splitting must keep how many numbers there are: H is H // p "
         "times p.",
     },
@@ -70,15 +70,15 @@ def small_patches(draw):
     grid.permute(0, 3, 1, 4, 2, 5) => grid
         The two p have to stand behind the grid's row and column before they are joined: permute.
     grid.permute(0, 3, 1, 4, 2, 5) => grid.permute(0, 2, 4, 1, 3, 5)
-        That is the permutation of the way there; the way back needs the opposite one.
     grid.permute(0, 3, 1, 4, 2, 5) => grid.permute(0, 3, 2, 4, 1, 5)
-        Rows and columns of the grid are exchanged.
+        Each p has to stand behind its own part of the grid: channel, row, p, column, p. The
+        permutation of the way there does not lead back.
     grid.permute(0, 3, 1, 4, 2, 5) => grid.permute(0, 3, 1, 5, 2, 4)
         Within a patch rows and columns are exchanged.
     view(B, n, n, -1, p, p) => view(B, n, n, p, p, -1)
         Within a patch the channels come first.
     """,
-    errors={"use .reshape": "After permute, the numbers do not lie side by side: reshape."},
+    errors={"Use .reshape": "After permute, the numbers do not lie side by side: reshape."},
 )
 def unpatch(x, p):
     """The way back for square pictures: patches (B, N, C p p) -> pictures (B, C, H, H)."""
@@ -148,8 +148,6 @@ def noisy(draw):
         It is probabilities that are summed over the places, not their logarithms: logsumexp.
     .logsumexp(2) => .logsumexp(1)
         The sum runs over the places, not over the letters: they stay apart.
-    .logsumexp(2) => .exp().sum(2)
-        The logarithm of the sum is asked for.
     / noise**2 =>
         The noise is missing: divide by its variance.
     noise**2 => noise
@@ -206,8 +204,6 @@ def captioned(draw):
     f"so the last one is judged by nothing. {CAPTIONS}",
     cases=captioned,
     slips="""
-    logits[:, -T:-1] => logits[:, -T:]
-        The last word predicts nothing: T - 1 predictions meet T - 1 words.
     logits[:, -T:-1], words[:, 1:] => logits[:, -T:], words
         Each word is compared with what was said when it had been read: shift by one.
     logits[:, -T:-1] => logits[:, : T - 1]
