@@ -3,7 +3,7 @@
     python -m benchmarks.pictures_study [fixed anywhere exchanged] [--seeds 3]
 
 Capitals in noise, 16 x 16 pixels, always in the middle or at any of 81 places, with few and with
-many labelled pictures; and in the middle, with the patches of all pictures exchanged alike. All
+many labelled pictures; and at any place with the patches of all pictures exchanged alike. All
 make equally many steps. Rates are chosen on a seed of its own, with many pictures, for each network
 and for either kind of place. The ceiling is Bayes' classifier, on the same test pictures.
 """
@@ -129,7 +129,7 @@ def main() -> None:
     options = command(__doc__, ("fixed", "anywhere", "exchanged"), seeds=3).parse_args()
     torch.set_num_threads(1)
     for part in options.parts:
-        compare("fixed" if part == "exchanged" else part, options.seeds, part == "exchanged")
+        compare("anywhere" if part == "exchanged" else part, options.seeds, part == "exchanged")
 
 
 if __name__ == "__main__":

@@ -32,16 +32,27 @@ assert 1 < ceiling(None) - ceiling(1) < 4 and ceiling(1) > 88
 assert 80 < reached < ceiling(None) - 1
 
 # %% c046
-_best = [100 * row["ceiling"] for row in study["ceilings"] if row["place"] == "anywhere"]
-assert len(study["rows"]) == 45 and len(study["ceilings"]) == 6
+assert len(study["rows"]) == 45
+assert study["steps"] * study["batch"] < 20_000 == study["numbers"][1]
 for _row in study["rows"]:
-    _top = next(c["ceiling"] for c in study["ceilings"]
-                if (c["place"], c["seed"]) == (_row["place"], _row["seed"]))
+    _where = (_row["place"], _row["seed"])
+    _top = next(c["ceiling"] for c in study["ceilings"] if (c["place"], c["seed"]) == _where)
     assert _row["test"] < _top
+    if _row["place"] == "fixed":
+        assert _row["test"] > 0.78 and (_row["number"] == 1000 or _row["test"] > _top - 0.08)
+assert min(results("linear", "fixed", 20_000)) > max(results("CNN", "fixed", 20_000))
+for _n in study["numbers"]:
+    assert min(results("CNN", "anywhere", _n)) > 4 * max(results("linear", "anywhere", _n))
+    assert max(results("ViT", "anywhere", _n)) < 17
+assert min(results("ViT", "anywhere", 1000, part="train")) > 70
+assert max(results("ViT", "anywhere", 20_000, part="train")) < 18
 
 # %% c054
 assert torch.allclose(before, after, atol=1e-3)
 assert share_right(unmoved, test_labels) < share_right(before, test_labels) - 20
+
+# %% c057
+assert anew["CNN"] < 40 and abs(anew["ViT"] - mean(results("ViT", "anywhere", 20_000))) < 3
 
 # %% c059 trained
 _table = F.normalize(vit.positions[1:] - vit.positions[1:].mean(0), dim=1).detach()
