@@ -1,4 +1,4 @@
-"""Your turn with pictures: patches and back, the class token, Bayes' sum, an exchange, captions."""
+"""Your turn with pictures: patches, the class token, Bayes' sum over places, an exchange."""
 
 import torch
 from torch.nn import functional as F
@@ -11,7 +11,6 @@ turns = Lab("notebook21")
 TEXT = see(21, "A picture is a text of patches")
 CEILING = see(21, "A task with a known ceiling")
 EXCHANGE = see(21, "Exchange all patches alike")
-CAPTIONS = see(21, "From picture to words")
 
 
 def small_pictures(draw):
@@ -52,40 +51,6 @@ def patches(pictures, p):
     B, C, H, W = pictures.shape
     grid = pictures.view(B, C, H // p, p, W // p, p)
     return grid.permute(0, 2, 4, 1, 3, 5).reshape(B, -1, C * p * p)
-
-
-def small_patches(draw):
-    by_hand = torch.tensor([[[0.0, 1, 4, 5], [2, 3, 6, 7], [8, 9, 12, 13], [10, 11, 14, 15]]])
-    yield Case("by hand", by_hand, 2, given="the four patches of the text, p = 2")
-    yield Case("three channels", draw.normal(2, 4, 27), 3, given="2 x 2 patches of 3 x 3 x 3")
-    yield Case("several patches", draw.normal(3, 9, 4), 2, given="3 x 3 patches of 2 x 2")
-
-
-@turn(
-    turns,
-    "Everything backwards: view the patches as (B, row, column, C, p, p), bring each p behind its "
-    f"own part of the grid, and join them. {TEXT}",
-    cases=small_patches,
-    slips="""
-    grid.permute(0, 3, 1, 4, 2, 5) => grid
-        The two p have to stand behind the grid's row and column before they are joined: permute.
-    grid.permute(0, 3, 1, 4, 2, 5) => grid.permute(0, 2, 4, 1, 3, 5)
-    grid.permute(0, 3, 1, 4, 2, 5) => grid.permute(0, 3, 2, 4, 1, 5)
-        Each p has to stand behind its own part of the grid: channel, row, p, column, p. The
-        permutation of the way there does not lead back.
-    grid.permute(0, 3, 1, 4, 2, 5) => grid.permute(0, 3, 1, 5, 2, 4)
-        Within a patch rows and columns are exchanged.
-    view(B, n, n, -1, p, p) => view(B, n, n, p, p, -1)
-        Within a patch the channels come first.
-    """,
-    errors={"Use .reshape": "After permute, the numbers do not lie side by side: reshape."},
-)
-def unpatch(x, p):
-    """The way back for square pictures: patches (B, N, C p p) -> pictures (B, C, H, H)."""
-    B, N, _ = x.shape
-    n = round(N**0.5)  # patches in a row
-    grid = x.view(B, n, n, -1, p, p)
-    return grid.permute(0, 3, 1, 4, 2, 5).reshape(B, -1, n * p, n * p)
 
 
 def embedded(draw):
@@ -189,36 +154,3 @@ def orders(draw):
 def exchanged(positions, order):
     """Positions (1 + N, D), and where each patch came from, (N,) -> positions (1 + N, D)."""
     return torch.cat([positions[:1], positions[1:][order]])
-
-
-def captioned(draw):
-    for B, N, T, V in ((1, 2, 3, 4), (2, 4, 5, 6)):
-        words = draw.integers(0, V, B, T)
-        parts = draw.normal(B, N + T, V), words
-        yield Case("any caption", *parts, given=f"{N} patches, {T} words, {V} in the vocabulary")
-
-
-@turn(
-    turns,
-    "The words are the last T positions. What is said at one of them is judged by the next word, "
-    f"so the last one is judged by nothing. {CAPTIONS}",
-    cases=captioned,
-    slips="""
-    logits[:, -T:-1], words[:, 1:] => logits[:, -T:], words
-        Each word is compared with what was said when it had been read: shift by one.
-    logits[:, -T:-1] => logits[:, : T - 1]
-        That is what is said at the patches: the words stand behind them.
-    logits[:, -T:-1] => logits[:, -T - 1 : -2]
-        The first word is <s>, which is given: predictions begin there, not at the last patch.
-    """,
-    errors={
-        "Expected target size": "F.cross_entropy wants the classes second: flatten the batch and "
-        "the positions into one, in both.",
-        "Expected input batch_size": "There are as many predictions as words to predict, T - 1.",
-    },
-)
-def caption_loss(logits, words):
-    """Logits (B, N + T, V) at N patches and T words, (B, T) -> mean loss of the words, in nats."""
-    T = words.shape[1]
-    said, true = logits[:, -T:-1], words[:, 1:]
-    return F.cross_entropy(said.flatten(0, 1), true.flatten())
