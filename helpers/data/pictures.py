@@ -34,11 +34,13 @@ def capitals(letters: str = CAPITALS, side: int = 8, norm: float = 5.0) -> Tenso
     large = ImageFont.truetype(str(font), 20 * side)
     drawn = []
     for letter in letters:
-        left, top, right, bottom = large.getbbox(letter)
+        left, top, right, bottom = map(int, large.getbbox(letter))
         picture = Image.new("L", (right - left, bottom - top))
         ImageDraw.Draw(picture).text((-left, -top), letter, 255, font=large)
-        square = Image.new("L", (max(picture.size), max(picture.size)))
-        square.paste(picture, tuple((square.size[k] - picture.size[k]) // 2 for k in (0, 1)))
+        wide, high = picture.size
+        longest = max(wide, high)
+        square = Image.new("L", (longest, longest))
+        square.paste(picture, ((longest - wide) // 2, (longest - high) // 2))
         small = square.resize((side, side), Image.Resampling.BOX)
         drawn.append(torch.from_numpy(np.asarray(small, dtype=np.float32)))
     pictures = torch.stack(drawn)[:, None]
