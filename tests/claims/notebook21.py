@@ -1,0 +1,76 @@
+"""What notebook 21 claims: see staff/notebooks/claims.py."""
+
+# %% c012
+assert x.shape == (4, 16, 48) and torch.equal(unpatch(x, 4), scenes)
+
+# %% c014
+assert one.shape == (1, 196, 768) and other.shape == (1, 768, 14, 14)
+assert torch.allclose(one, other.flatten(2).transpose(1, 2), atol=1e-5)
+
+# %% c018
+from helpers.models.vision import VisionTransformer
+
+torch.manual_seed(0)
+_ours = ViT(16, 4, 10, D=48)
+torch.manual_seed(0)
+_theirs = VisionTransformer(16, 4, 10, 48, 4, 2)
+assert torch.equal(_ours(torch.ones(2, 1, 16, 16)), _theirs(torch.ones(2, 1, 16, 16)))
+
+# %% c021
+assert count.total() == 86_567_656 and count["embedding"] == 590_592
+assert 0.8 < 100 * new / count.total() < 0.9
+
+# %% c035
+_log = [math.log(math.e**3 + 2), math.log(3 * math.e**2)]
+assert [round(x, 2) for x in _log] == [3.09, 3.10]
+assert torch.allclose(glyphs.flatten(1).norm(dim=1), torch.tensor(5.0))
+
+# %% c038
+assert 1 < ceiling(None) - ceiling(1) < 4 and ceiling(1) > 88
+
+# %% c042 trained
+assert 80 < reached < ceiling(None) - 1
+
+# %% c046
+assert len(study["rows"]) == 45
+assert study["steps"] * study["batch"] < 20_000 == study["numbers"][1]
+for _row in study["rows"]:
+    _where = (_row["place"], _row["seed"])
+    _top = next(c["ceiling"] for c in study["ceilings"] if (c["place"], c["seed"]) == _where)
+    assert _row["test"] < _top
+    if _row["place"] == "fixed":
+        assert _row["test"] > 0.78 and (_row["number"] == 1000 or _row["test"] > _top - 0.08)
+assert min(results("linear", "fixed", 20_000)) > max(results("CNN", "fixed", 20_000))
+for _n in study["numbers"]:
+    assert min(results("CNN", "anywhere", _n)) > 4 * max(results("linear", "anywhere", _n))
+    assert max(results("ViT", "anywhere", _n)) < 17
+assert min(results("ViT", "anywhere", 1000, part="train")) > 70
+assert max(results("ViT", "anywhere", 20_000, part="train")) < 18
+
+# %% c054
+assert torch.allclose(before, after, atol=1e-3)
+assert share_right(unmoved, test_labels) < share_right(before, test_labels) - 20
+
+# %% c057
+assert anew["CNN"] < 40 and abs(anew["ViT"] - mean(results("ViT", "anywhere", 20_000))) < 3
+
+# %% c059 trained
+_table = F.normalize(vit.positions[1:] - vit.positions[1:].mean(0), dim=1).detach()
+_alike, _inner = _table @ _table.T, torch.zeros(4, 4, dtype=torch.bool)
+_inner[1:3, 1:3] = True
+_inner = _inner.flatten()
+_off = ~torch.eye(16, dtype=torch.bool)
+_border = _alike[(~_inner[:, None] & ~_inner) & _off].mean()
+assert _border > 0.2 and _alike[_inner][:, ~_inner].mean() < 0
+assert _alike[(_inner[:, None] & _inner) & _off].mean() < _border - 0.15
+
+# %% c077a
+assert len(set(seen_captions)) == 162 and same < 3
+
+# %% c079 trained
+assert exact(said, new_captions) > 80
+
+# %% c081 trained
+_bits = [bits_of(captioner, shown, new_captions) for shown in (new_pictures, others)]
+assert exact(describe(captioner, others), new_captions) < 5
+assert _bits[0] < 3 and _bits[1] > 1.5 * math.log2(162)
