@@ -5,9 +5,10 @@
 The author tags with ``show`` the 12 to 18 cells that are the lecture; all else follows. A shown
 cell becomes one slide under the heading of its section:
 
-- code: the last sentence of the prose above it, its source unless that is folded, its outputs;
-- an answer: the question above it, and what came out as a second step;
-- a task: its text, and the code that is given;
+- code: the last sentences of the prose above it, its source unless that is folded, its outputs;
+- an answer: what the question speaks of, the question, and what came out as a second step;
+- a quiz: the question, and its answer as a second step;
+- a task: what it speaks of, its text, and the code that is given;
 - prose: as it stands.
 
 The prose between two of them goes into the speaker's notes (key S). The same choice is written
@@ -34,12 +35,18 @@ from helpers.course.workspace import find_notebook
 from helpers.files import write_whole
 from staff.notebooks.folding import ANSWER_TAG, FOLDED_TAG
 
-SHOW_TAG = "show"
+SHOW_TAG, PREDICTION_TAG = "show", "prediction"
 _QUESTION = "**Before you go on**"
 _TASK = "**Your turn.**"
 _FOLDS = re.compile(r"</?(details|summary)>")
 _HEADING = re.compile(r"^#{2,3} (.+)$", re.MULTILINE)
 _TO_RUN = " *Run this cell to use the interactive part.*"
+# What a stored output says to whoever runs the cell, not to a room.
+_TO_DO = re.compile(r"\*?Move the slider to see the next step\.\*?")
+_SUBSTITUTED = re.compile(r"^\w+: the course's version \(own/.*\n", re.MULTILINE)
+# The paragraph above belongs to one that begins so: with a formula or a list, or goes on after one.
+_GOES_ON = re.compile(r"[a-z$|>]|[-*] |\d+\. ")
+LEAD_WORDS, CONTEXT_WORDS = 40, 90
 # What helpers.course.predictions says where nobody has predicted anything.
 _FOLDED_ANSWER = re.compile(
     r"<details><summary>The result[^<]*</summary>(.*?)</details>", re.DOTALL
@@ -75,7 +82,7 @@ def slides_of(notebook: NotebookNode) -> list[Slide]:
     slides = [
         Slide("", [f"<h1>{html.escape(title)}</h1>", markdown2html(question)], cells={0: "slide"})
     ]
-    section, asked = "", None  # the cell of the last question
+    section, asked = "", None  # the cell of the question that is open
     prose: list[tuple[int, str]] = []  # since the last slide: (index, source)
     for i, cell in enumerate(notebook.cells):
         if cell.cell_type == "markdown" and (heads := _HEADING.findall(cell.source)):
@@ -89,6 +96,7 @@ def slides_of(notebook: NotebookNode) -> list[Slide]:
             slide.cells = dict.fromkeys(slide.cells, kind) or {i: kind}
             slide.cells.setdefault(i, "fragment" if slide.then else "-")
             before = [text for j, text in prose if j not in slide.cells]
+            slide.notes += [_above(text) for j, text in prose if j in slide.cells if _above(text)]
             first = next((j for j, text in prose if text.startswith("#")), None)
             # What stands below a heading leads to the next slide, the rest speaks of the last one.
             (slide if first is not None or len(slides) == 1 else slides[-1]).notes += before
@@ -97,6 +105,10 @@ def slides_of(notebook: NotebookNode) -> list[Slide]:
         elif i and cell.cell_type == "markdown":
             prose.append((i, cell.source))
             asked = i if _QUESTION in cell.source else asked
+        elif PREDICTION_TAG in tags_of(cell) and asked is None and prose:
+            asked = prose[-1][0]  # asked in other words
+        if ANSWER_TAG in tags_of(cell):
+            asked = None
     slides[-1].notes += [text for _, text in prose]
     return slides
 
@@ -121,13 +133,16 @@ def _slide(
         if asked is not None:
             question = notebook.cells[asked].source
             slide.cells[asked] = ""
-            slide.body.append(markdown2html(question[question.index(_QUESTION) :]))
+            slide.body += _context(asked, question, prose)
+            slide.body.append(markdown2html("".join(question.partition(_QUESTION)[1:])))
+            slide.body += [code_of(c) for c in notebook.cells[asked:at] if _names_several(c)]
         slide.then += outputs_of(cell)
         return slide
     if "your-turn" in tags:
         j, task = next(((j, p) for j, p in reversed(prose) if _TASK in p), (None, ""))
         if j is not None:
             slide.cells[j] = ""
+            slide.body += _context(j, task, prose)
             slide.body.append(markdown2html(task[task.index(_TASK) :]))
         slide.body.append(code_of(cell))
         return slide
@@ -136,17 +151,73 @@ def _slide(
         slide.body.append(f'<div class="lead">{markdown2html(said)}</div>')
     if FOLDED_TAG not in tags and not quiz:
         slide.body.append(code_of(cell))
-    slide.body += outputs_of(cell)
+    for piece in outputs_of(cell):
+        shown, answer = _unfolded(piece) if quiz else (piece, "")
+        slide.body.append(shown)
+        slide.then += [answer] if answer else []
     return slide
 
 
+def _unfolded(piece: str) -> tuple[str, str]:
+    """A quiz as it is asked, and its answer, which no key opens while it is folded."""
+    asked, _, folded = piece.partition("<details>")
+    answer, _, rest = folded.partition("</details>")
+    return asked + rest, re.sub(r"<summary>.*?</summary>", "", answer, flags=re.DOTALL).strip()
+
+
+def _above(text: str) -> str:
+    """What stands in the cell of a question or a task above it, without headings."""
+    at = min(i for i in (text.find(_QUESTION), text.find(_TASK), len(text)) if i >= 0)
+    return re.sub(r"^#{2,3} .*$", "", text[:at], flags=re.MULTILINE).strip()
+
+
+def _names_several(cell: NotebookNode) -> bool:
+    """Whether a prediction asks for several things, which only its cell names."""
+    return PREDICTION_TAG in tags_of(cell) and cell.source.count("\n") > 1
+
+
+def _context(at: int, text: str, prose: list[tuple[int, str]]) -> list[str]:
+    """What a question or a task speaks of: the paragraph above it, with its formula or list."""
+    said = _above(text)
+    if not said:
+        before = next((above for j, above in reversed(prose) if j < at), "")
+        said = "" if _QUESTION in before or _TASK in before else _above(before)
+    paragraphs = [p.strip() for p in said.split("\n\n") if p.strip()]
+    while paragraphs and re.fullmatch(r"\(.*\)", paragraphs[-1], re.DOTALL):
+        paragraphs.pop()  # settings
+    if not paragraphs or "<details>" in said:
+        return []
+    taken = [paragraphs.pop()]
+    while paragraphs and (_GOES_ON.match(taken[0]) or paragraphs[-1].endswith(":")):
+        taken.insert(0, paragraphs.pop())
+    if not _GOES_ON.match(taken[0]):
+        words = len(" ".join(taken[1:]).split())
+        taken[0] = last_sentences(taken[0], max(CONTEXT_WORDS - words, LEAD_WORDS))
+    above = markdown2html("\n\n".join(taken))
+    return [f'<div class="context">{above}</div>']
+
+
+def last_sentences(paragraph: str, words: int, most: int = 10) -> str:
+    """The last sentences of a paragraph, at most so many words, but one sentence at least."""
+    sentences = re.split(r"(?<=[.?!])\s+(?=[A-Z*_`$\"])", paragraph)
+    kept: list[str] = []
+    for sentence in reversed(sentences[-most:]):
+        if kept and len(" ".join([sentence, *kept]).split()) > words:
+            break
+        kept.insert(0, sentence)
+    return " ".join(" ".join(kept).split())
+
+
 def lead(prose: str) -> str:
-    """The last sentence of a piece of prose; none where a formula, a list or a table ends it."""
+    """The last two sentences of a piece of prose, or the last if they are long.
+
+    Empty where a formula, a list or a table ends it.
+    """
     paragraph = prose.strip().split("\n\n")[-1]
     if re.match(r"\s*([-|>$#]|\d+\.|<|```)", paragraph) or paragraph.rstrip().endswith("$$"):
         return ""
-    sentences = re.split(r"(?<=[.?!])\s+(?=[A-Z*_`$\"])", re.sub(r"\([^()]*[.?!]\)", "", paragraph))
-    return " ".join(sentences[-1].split()).removesuffix(":")
+    said = re.sub(r"\([^()]*[.?!]\)", "", paragraph)
+    return last_sentences(said, LEAD_WORDS, 2).removesuffix(":")
 
 
 def code_of(cell: NotebookNode) -> str:
@@ -165,6 +236,7 @@ def outputs_of(cell: NotebookNode) -> list[str]:
         if output.output_type == "stream":
             text = strip_ansi(output.text).removeprefix("What came out:\n").strip("\n")
             text = text.replace("What came out:", " " * 14, 1)  # above columns
+            text = _SUBSTITUTED.sub("", text)
             if text:
                 pieces.append(f"<pre class='output'>{html.escape(text)}</pre>")
         elif "image/png" in data:
@@ -174,7 +246,7 @@ def outputs_of(cell: NotebookNode) -> list[str]:
         elif "text/html" in data:
             pieces.append(f'<div class="output">{data["text/html"]}</div>')
         elif "text/markdown" in data:
-            said, kind = data["text/markdown"].replace(_TO_RUN, ""), "caption"
+            said, kind = _TO_DO.sub("", data["text/markdown"].replace(_TO_RUN, "")), "caption"
             if folded := _FOLDED_ANSWER.search(said):
                 said, kind = folded[1], "measured"
             pieces.append(f'<div class="{kind}">{markdown2html(said)}</div>')
