@@ -44,8 +44,9 @@ _TO_RUN = " *Run this cell to use the interactive part.*"
 # What a stored output says to whoever runs the cell, not to a room.
 _TO_DO = re.compile(r"\*?Move the slider to see the next step\.\*?")
 _SUBSTITUTED = re.compile(r"^\w+: the course's version \(own/.*\n", re.MULTILINE)
-# The paragraph above belongs to one that begins so: with a formula or a list, or goes on after one.
-_GOES_ON = re.compile(r"[a-z$|>]|[-*] |\d+\. ")
+# The paragraph above belongs to one that begins so: with a formula, a list or code, or after one.
+_GOES_ON = re.compile(r"[a-z$|>]|[-*] |\d+\. | {4}")
+_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\([^)\s]+\.(?:ipynb|md|py)[^)]*\)")
 LEAD_WORDS, CONTEXT_WORDS = 40, 90
 # What helpers.course.predictions says where nobody has predicted anything.
 _FOLDED_ANSWER = re.compile(
@@ -79,9 +80,7 @@ def is_lecture(notebook: NotebookNode) -> bool:
 def slides_of(notebook: NotebookNode) -> list[Slide]:
     """The slides of a notebook, the first of them its title."""
     title, question = _opening(notebook.cells[0].source)
-    slides = [
-        Slide("", [f"<h1>{html.escape(title)}</h1>", markdown2html(question)], cells={0: "slide"})
-    ]
+    slides = [Slide("", [f"<h1>{html.escape(title)}</h1>", _html(question)], cells={0: "slide"})]
     section, asked = "", None  # the cell of the question that is open
     prose: list[tuple[int, str]] = []  # since the last slide: (index, source)
     for i, cell in enumerate(notebook.cells):
@@ -113,6 +112,11 @@ def slides_of(notebook: NotebookNode) -> list[Slide]:
     return slides
 
 
+def _html(markdown: str) -> str:
+    """Markdown as HTML; what it links to lies nowhere beside the slides."""
+    return str(markdown2html(_LINK.sub(r"\1", markdown)))
+
+
 def _opening(source: str) -> tuple[str, str]:
     """The title of a notebook, and the first paragraph below it that is prose."""
     lines = source.splitlines()
@@ -127,14 +131,14 @@ def _slide(
     cell, slide = notebook.cells[at], Slide(section)
     tags = tags_of(cell)
     if cell.cell_type == "markdown":
-        slide.body.append(markdown2html(_HEADING.sub("", cell.source, count=1)))
+        slide.body.append(_html(_HEADING.sub("", cell.source, count=1)))
         return slide
     if ANSWER_TAG in tags:
         if asked is not None:
             question = notebook.cells[asked].source
             slide.cells[asked] = ""
             slide.body += _context(asked, question, prose)
-            slide.body.append(markdown2html("".join(question.partition(_QUESTION)[1:])))
+            slide.body.append(_html("".join(question.partition(_QUESTION)[1:])))
             slide.body += [code_of(c) for c in notebook.cells[asked:at] if _names_several(c)]
         slide.then += outputs_of(cell)
         return slide
@@ -143,12 +147,12 @@ def _slide(
         if j is not None:
             slide.cells[j] = ""
             slide.body += _context(j, task, prose)
-            slide.body.append(markdown2html(task[task.index(_TASK) :]))
+            slide.body.append(_html(task[task.index(_TASK) :]))
         slide.body.append(code_of(cell))
         return slide
     quiz = cell.source.startswith("quiz(")
     if prose and not quiz and (said := lead(prose[-1][1])):
-        slide.body.append(f'<div class="lead">{markdown2html(said)}</div>')
+        slide.body.append(f'<div class="lead">{_html(said)}</div>')
     if FOLDED_TAG not in tags and not quiz:
         slide.body.append(code_of(cell))
     for piece in outputs_of(cell):
@@ -182,18 +186,20 @@ def _context(at: int, text: str, prose: list[tuple[int, str]]) -> list[str]:
     if not said:
         before = next((above for j, above in reversed(prose) if j < at), "")
         said = "" if _QUESTION in before or _TASK in before else _above(before)
-    paragraphs = [p.strip() for p in said.split("\n\n") if p.strip()]
+    paragraphs = [p.strip("\n") for p in said.split("\n\n") if p.strip()]
     while paragraphs and re.fullmatch(r"\(.*\)", paragraphs[-1], re.DOTALL):
         paragraphs.pop()  # settings
     if not paragraphs or "<details>" in said:
         return []
     taken = [paragraphs.pop()]
-    while paragraphs and (_GOES_ON.match(taken[0]) or paragraphs[-1].endswith(":")):
+    while paragraphs and (
+        _GOES_ON.match(taken[0]) or paragraphs[-1].endswith(":") or paragraphs[-1].startswith("$$")
+    ):
         taken.insert(0, paragraphs.pop())
     if not _GOES_ON.match(taken[0]):
         words = len(" ".join(taken[1:]).split())
         taken[0] = last_sentences(taken[0], max(CONTEXT_WORDS - words, LEAD_WORDS))
-    above = markdown2html("\n\n".join(taken))
+    above = _html("\n\n".join(taken))
     return [f'<div class="context">{above}</div>']
 
 
@@ -249,7 +255,7 @@ def outputs_of(cell: NotebookNode) -> list[str]:
             said, kind = _TO_DO.sub("", data["text/markdown"].replace(_TO_RUN, "")), "caption"
             if folded := _FOLDED_ANSWER.search(said):
                 said, kind = folded[1], "measured"
-            pieces.append(f'<div class="{kind}">{markdown2html(said)}</div>')
+            pieces.append(f'<div class="{kind}">{_html(said)}</div>')
         elif "text/plain" in data:
             pieces.append(f"<pre class='output'>{html.escape(data['text/plain'])}</pre>")
     return pieces
@@ -280,10 +286,10 @@ def page(notebook: NotebookNode, title: str) -> str:
     """The slides as one HTML file, with everything that it needs inside."""
     made = []
     for slide in slides_of(notebook):
-        head = f'<div class="section">{markdown2html(slide.section)}</div>' if slide.section else ""
+        head = f'<div class="section">{_html(slide.section)}</div>' if slide.section else ""
         then = f'<div class="fragment">{"".join(slide.then)}</div>' if slide.then else ""
         said = _FOLDS.sub("", "\n\n".join(slide.notes))  # a solution is not folded there
-        notes = markdown2html(_HEADING.sub(r"**\1**", said))
+        notes = _html(_HEADING.sub(r"**\1**", said))
         made.append(
             f'<section>{head}<div class="body">{"".join(slide.body)}{then}</div>'
             f'<aside class="notes">{notes}</aside></section>'

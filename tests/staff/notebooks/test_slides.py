@@ -87,6 +87,9 @@ def slide_of(*cells):
     [
         ("Old.\n\nThe loss is\n\n$$x$$\n\nwhere $x$ is new.", ["The loss is", "$$x$$"], ["Old"]),
         ("Old.\n\nThere are two kinds:\n\n- a\n- b", ["two kinds", "<li>b"], ["Old"]),
+        ("Old.\n\nThe loss is\n\n$$x$$\n\nA remark.", ["The loss is", "A remark"], ["Old"]),
+        ("Old.\n\nTwo rows:\n\n    3 8 = 1\n    3 8 = 3 1", ["3 8 = 1\n3 8"], ["Old"]),
+        ("Old.\n\nSee [09](09_self.ipynb#1-One).", ["See 09."], ["href", "Old"]),
         ("Old.\n\nNew.\n\n(Settings; three seeds.)", ["New."], ["Old", "seeds"]),
         (f"{'Word. ' * 95}New.", ["New."], ["Word. " * 91]),
     ],
