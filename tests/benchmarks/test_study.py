@@ -196,7 +196,9 @@ def test_a_study_makes_a_row_like_those_that_are_stored(name, tmp_path):
     for part, found in made.items():
         for row in rows_of(found) if part != "machine" else []:
             # An older row may lack what is noted now; nothing that it has may be gone.
-            stored_keys = [other.keys() - {"seconds", "processor"} for other in rows_of(stored[part])]
+            stored_keys = [
+                other.keys() - {"seconds", "processor"} for other in rows_of(stored[part])
+            ]
             assert any(keys <= row.keys() for keys in stored_keys), (part, row)
 
 

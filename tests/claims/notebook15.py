@@ -9,23 +9,30 @@ first = known["frequencies only"] - known["all before it"]
 assert 0.45 < (known["all before it"] - known["all others"]) / first < 0.55
 left, both = gpt_fills("Wren took the ___ and played a tune.")
 assert 0 < both[candidates.index("under")] < left[candidates.index("under")] < 1e-3
-doctor = gpt_fills("I went to the ___ yesterday.")[:, candidates.index("doctor")]
-assert doctor[0] < 0.15 and doctor[1] > 0.7
 tops = [{candidates[i] for i in p.topk(6).indices} for p in (left, both)]
 assert len(tops[0] & tops[1]) <= 4 and candidates[both.argmax()] == "fiddle"
 study = json.loads((root / "benchmarks/results/encoder_source_study.json").read_text())
 assert np.allclose(study["transitions"], A, atol=1e-7)
 assert np.allclose(study["emissions"], B, atol=1e-7)
 
-# %% p033b trained
-assert np.mean(curves["looks both ways"][-10:]) < 0.05
-assert abs(np.mean(curves["looks back only"][-10:]) - next_floor) < 0.12
+# %% p033
 assert 1.855 < next_floor < 1.885
+
+# %% p033 trained
+assert np.mean(copied[-10:]) < 0.05
 
 # %% p055
 from helpers.data.masking import mask_tokens as reference_masking
 
-for share, wanted in zip(shares.values(), (12, 1.5, 1.5, 85), strict=True):
+generator = torch.Generator().manual_seed(0)
+tokens = torch.randint(30_000, (2000, 500), generator=generator)
+nowhere = torch.zeros_like(tokens, dtype=torch.bool)
+inputs, targets = masked(tokens, nowhere, 30_000, 30_000, generator)
+chosen, asked = targets != -100, inputs == 30_000
+kept = inputs == tokens
+found = asked, ~kept & ~asked, kept & chosen, ~chosen
+shares = [100 * float(where.double().mean()) for where in found]
+for share, wanted in zip(shares, (12, 1.5, 1.5, 85), strict=True):
     assert abs(share - wanted) < 0.2
 theirs = reference_masking(
     tokens, mask=30_000, vocab_size=30_001, generator=torch.Generator().manual_seed(1)
@@ -66,19 +73,17 @@ assert (ours(ids, segments) - theirs(ids, segments))[ids > 0].abs().max() < 1e-1
 assert ours.next_sentence(ids, segments).shape == (2, 2)
 
 # %% p075b trained
-logits, targets = torch.randn(4, 6, 7), torch.randint(7, (4, 6))
-targets[:, ::2] = -100
-log_p = logits.log_softmax(-1)[targets >= 0]
-wanted = -log_p.gather(1, targets[targets >= 0][:, None]).mean()
-assert torch.allclose(masked_loss(logits, targets), wanted)
 left = known["all before it"] - known["all others"]
 by_frequency = known["frequencies only"] - known["all others"]
 *turned, table = gap_curves.values()
 for curve in turned:
     assert 0.03 < curve[500] < left - 0.08
-assert table[500] > left + 0.15
+slower = Bert(V=7, D=32, H=2, L=2, T=T, pad=-1)  # from another seed
+for curve in (table, pretrain(slower, seed=1, rate=0.002)):
+    assert curve[500] > max(left + 0.15, by_frequency - 0.05)
 
 # %% p094
+assert max(of_kind("0/100/0", "gap")) < 1.9
 assert len(kinds) == 6 and all(len(of_kind(kind, "probe")) == 3 for kind in kinds)
 probes = {kind: of_kind(kind, "probe") for kind in kinds}
 assert all(abs(x - limits["place, own sound"]) < 0.03 for x in probes["0/0/100"])
@@ -100,12 +105,6 @@ for kind in ("100/0/0", "80/0/20", "0/0/100"):
 
 # %% p126
 assert 45 < by_words < 55 and 40 < by_head < 52 and by_words - 8 < by_head
-noon, sea, at_mill, to_mill = (
-    complete(s)[0][0].strip()
-    for s in ("The ___ rang at noon.", "The ___ blew from the sea.",
-              "Dot ___ at the mill.", "Dot ___ to the mill.")
-)  # fmt: skip
-assert (noon, sea) == ("bell", "wind") and at_mill != to_mill
 
 # %% p135
 true_text, once, five_passes, one_by_one, mixed = letters.values()

@@ -34,6 +34,7 @@ _rows = {
 assert list(_rows.values()) == sorted(_rows.values())
 assert 1.8 < _rows[0.5][0] < 1.95 and _rows[0.25][0] < 2.01 and _rows[0.25][1] < 1.9
 assert int((reward == 3).sum()) == 1 and log_ref[reward == 3].exp() < 5e-9
+assert reward[reward.argmax()] == 3
 assert _rows[0.05][1] > 3 and 1.1 < float(best_policy(log_ref, reward, 0.5)[1]) < 1.2
 
 # %% c029
@@ -54,6 +55,16 @@ assert _same < 0.995
 assert 88 < way(reinforced[-1]) < 100
 assert value(reinforced[0]) < value(reinforced[-1])
 assert mean_and_kl(reinforced[-1])[1] > mean_and_kl(target)[1]
+_policy = copy.deepcopy(base)
+_optimizer = torch.optim.AdamW(_policy.parameters(), lr=1e-4, weight_decay=0)
+for _ in range(12):  # with the exact gradient, a sum over all texts
+    _log_p = listed.log_probs(_policy, torch.arange(len(texts)))
+    _earned = reward - beta * (_log_p.detach() - log_ref)
+    _optimizer.zero_grad()
+    (-_log_p.exp() @ _earned).backward()
+    nn.utils.clip_grad_norm_(_policy.parameters(), 1.0)
+    _optimizer.step()
+assert abs(way(listed.all_log_probs(_policy)) - way(reinforced[-1])) < 4
 
 # %% c067
 from helpers.learning import preferences
@@ -63,6 +74,12 @@ assert torch.allclose(dpo_loss(*_one, 0.3), preferences.dpo_loss(*_one, 0.3))
 
 # %% c067 trained
 assert 80 < way(direct[-1]) < 100 and with_few < 70
+assert np.mean([way(path[1]) for path in few.values()]) > with_few + 10
+assert min(way(path[1]) for path in few.values()) > 50
+_truth, _direct = agreement(reward, new), agreement(direct[-1] - log_ref, new)
+for name, path in few.items():
+    assert agreement(path[-1] - log_ref, few_pairs[name]) > _truth + 5
+    assert agreement(path[-1] - log_ref, new) < _direct - 1
 
 # %% c083 trained
 assert true < 1.2 and mean_and_kl(best_policy(log_ref, learned, 0.03)[0], learned)[0] > 2
@@ -78,4 +95,6 @@ assert 1.5 < _count < judged["no KL term"][0] and _kl < 40 and _bits < 5.8
 # %% c106
 assert pronouns["doctor"][0] > 3 * pronouns["doctor"][1] and min(map(sum, pronouns.values())) >= 8
 assert pronouns["weaver"] == (6, 6) and in_model["weaver"] < -1.5
-assert r > 0.7 and further >= 11 and 85 < share(in_model["doctor"]) < 94
+assert pronouns["man"] == (100, 28) and pronouns["woman"] == (13, 41)
+assert r > 0.7 and r_open > 0.5 and further >= 11 and 85 < share(in_model["doctor"]) < 94
+assert share(in_model["woman"]) < 10 and share(in_model["man"]) > 85

@@ -2,7 +2,31 @@
 
 from tests.labs.mutation import Mutant, Rewrite
 
-MUTANTS: list[Mutant] = []
+MUTANTS = [
+    Mutant(
+        "fill_gap",
+        "a sum that is no column",
+        "belief.sum(-1, keepdim=True)",
+        "belief.sum(-1)",
+        "has to stay a column",
+    ),
+    Mutant(
+        "encode",
+        "a table is called",
+        "bert.positions[: tokens.shape[1]]",
+        "bert.positions(torch.arange(tokens.shape[1]))",
+        "bert.positions is a table",
+    ),
+    Mutant(
+        "encode",
+        "the whole table",
+        "bert.positions[: tokens.shape[1]]",
+        "bert.positions",
+        "more rows than the text has tokens",
+    ),
+    Mutant("encode", "a flat mask", "[:, None, None]", "", "needs the shape (N, 1, 1, T)"),
+    Mutant("encode", "a mask of three", "[:, None, None]", "[:, None]", "the shape (N, 1, 1, T)"),
+]
 
 REWRITES = [
     Rewrite(

@@ -7,6 +7,13 @@ MUTANTS = [
     Mutant("training_flops", "a wide FF", "12 * width**2", "16 * width**2", "12 width^2"),
     Mutant("best_size", "two logarithms", "np.log(sizes)", "np.log10(sizes)", "parabola"),
     Mutant(
+        "best_size",
+        "of losses, too",
+        "np.log(sizes), losses",
+        "np.log(sizes), np.log(losses)",
+        "parabola",
+    ),
+    Mutant(
         "quantize_rows",
         "the range",
         "W.abs().amax(dim=1, keepdim=True)",
@@ -47,6 +54,16 @@ def best_size(sizes, losses):
     u = np.log(np.asarray(sizes))
     parabola = np.poly1d(np.polyfit(u, np.asarray(losses), 2))
     return float(np.exp(parabola.deriv().roots[0].real))
+""",
+    ),
+    Rewrite(
+        "best_size",
+        "on a fine grid",
+        """
+def best_size(sizes, losses):
+    parabola = np.poly1d(np.polyfit(np.log(sizes), losses, 2))
+    u = np.linspace(np.log(sizes[0]), np.log(sizes[-1]), 100_001)
+    return np.exp(u[np.argmin(parabola(u))])
 """,
     ),
     Rewrite(

@@ -19,8 +19,21 @@ MUTANTS = [
         "overflows",
     ),
     Mutant("best_policy", "one number", ", beta * log_z", ", 2 * log_z", "logsumexp"),
-    Mutant("advantages", "the largest", "returns - (", "returns.max() - (", "n - 1 of them"),
-    Mutant("advantages", "twice", "return returns", "return 2 * returns", "n - 1 of them"),
+    Mutant(
+        "policy_loss",
+        "all detached",
+        "* log_p).mean()",
+        "* log_p.detach()).mean()",
+        "needs the gradient",
+    ),
+    Mutant("policy_loss", "half", ".mean()", ".mean() / 2", "minus the mean of A log pi"),
+    Mutant(
+        "policy_loss",
+        "n for n - 1",
+        "advantages(returns)",
+        "(returns - returns.mean())",
+        "advantages(R)",
+    ),
     Mutant("dpo_loss", "beta once", "beta * (worse - worse_ref)", "worse - worse_ref", "reward"),
     Mutant("dpo_loss", "no minus", "preference_loss(", "-preference_loss(", "reward"),
 ]
@@ -44,12 +57,42 @@ def best_policy(log_ref, reward, beta):
 """,
     ),
     Rewrite(
-        "advantages",
-        "by the mean",
+        "best_policy",
+        "a number for J",
         """
-def advantages(returns):
-    n = len(returns)
-    return n / (n - 1) * (returns - returns.mean())
+def best_policy(log_ref, reward, beta):
+    x = log_ref + reward / beta
+    return torch.log_softmax(x, -1), float(beta * torch.logsumexp(x, -1))
+""",
+    ),
+    Rewrite(
+        "policy_loss",
+        "with no_grad",
+        """
+def policy_loss(log_p, log_p_ref, reward, beta):
+    with torch.no_grad():
+        A = advantages(reward - beta * (log_p - log_p_ref))
+    return -(A @ log_p) / len(log_p)
+""",
+    ),
+    Rewrite(
+        "policy_loss",
+        "the others by a matrix",
+        """
+def policy_loss(log_p, log_p_ref, reward, beta):
+    n = len(log_p)
+    R = (reward - beta * (log_p - log_p_ref)).detach()
+    others = (torch.ones(n, n) - torch.eye(n)) @ R / (n - 1)
+    return ((others - R) * log_p).mean()
+""",
+    ),
+    Rewrite(
+        "policy_loss",
+        "by ratios, as PPO before its clip",
+        """
+def policy_loss(log_p, log_p_ref, reward, beta):
+    A = advantages(reward - beta * (log_p.detach() - log_p_ref))
+    return -(A * (log_p - log_p.detach()).exp()).mean()
 """,
     ),
     Rewrite(

@@ -46,12 +46,17 @@ def both_sides(draw):
     belief / belief.sum(-1, keepdim=True) => belief.softmax(-1)
         Divide by the sum, without a softmax: these are probabilities already, not logits.
     belief.sum(-1, keepdim=True) => belief.sum()
+    belief.sum(-1, keepdim=True) => belief.sum(0)
         Each row has a sum of its own: sum(-1, keepdim=True).
     belief = before * after => belief = before / before.sum(-1, keepdim=True) * after ; \
     belief = belief / after.sum(-1, keepdim=True) ;; \
     return belief / belief.sum(-1, keepdim=True) @ B => return belief @ B
         Divide the product by its sum; each side by its own sum is not the same.
     """,
+    errors={
+        "tensor a (4) must match the size of tensor b (3)": "Each row has a sum of its own, which "
+        "has to stay a column: sum(-1, keepdim=True)."
+    },
 )
 def fill_gap(before, after, B):
     """a (..., S), b (..., S) and emissions B (S, V) -> p(sound at the gap) (..., V)."""
@@ -131,6 +136,12 @@ def mask_tokens(tokens, special, draw, what, random, mask):
     return inputs, torch.where(chosen, tokens, -100)
 
 
+HINT_OF_THE_MASK = (
+    "The mask needs the shape (N, 1, 1, T), one for all heads and for all who look: "
+    "(tokens != bert.pad)[:, None, None]."
+)
+
+
 def berts(draw):
     for N, T, L in ((1, 3, 1), (3, 6, 2)):
         V, D, H = 9, 8, 2
@@ -189,7 +200,22 @@ def berts(draw):
         The states come out of the *last* block: go through all of them.
     x = block(x, mask=real) => h = block(x, mask=real) ;; return x => return h
         Each block reads what the one before it gave; here every block reads the first x.
+    x = bert.norm(x) => pass ;; x = block(x, mask=real) => x = block(bert.norm(x), mask=real)
+        bert.norm belongs to the sum of the embeddings, once, before the first block.
+    [:, None, None] => [:, None, :, None]
+        That hides padding from those who look; the mask is for those who are looked at: its shape \
+        is (N, 1, 1, T).
+    return x => return x[:, 0]
+        Hand back the states of all tokens; only a head reads [CLS] alone.
     """,
+    errors={
+        "not callable": "bert.positions is a table: take its first T rows, "
+        "bert.positions[: tokens.shape[1]].",
+        "tensor b (10)": "The table has more rows than the text has tokens: take its first T rows, "
+        "bert.positions[: tokens.shape[1]].",
+        "all 4 dimensions": HINT_OF_THE_MASK,
+        "tensor a (6) must match the size of tensor b (3)": HINT_OF_THE_MASK,
+    },
 )
 def encode(bert, tokens, segments):
     """The parts of BERT, ids and segments (N, T) -> states (N, T, D)."""
@@ -206,10 +232,15 @@ def gapped(draw):
     p = torch.tensor([0.9, 0.45, 0.99, 0.8, 0.6], dtype=torch.double)
     given = "tokens 5, 9, 2, 9, 9; p = 0.55, 0.8 and 0.6 at the three gaps; mask = 9, k = 2"
     yield Case("by hand", tokens, torch.stack([1 - p, p], 1).log(), 9, 2, given=given)
-    tokens = torch.tensor([5, 9, 9, 9])
-    p = [[0.1, 0.1, 0.8], [0.4, 0.3, 0.3], [0.49, 0.49, 0.02], [0.55, 0.23, 0.22]]
-    given = "tokens 5, 9, 9, 9; at the gaps p = 0.4, 0.3, 0.3, then 0.49, 0.49, 0.02, then "
-    given += "0.55, 0.23, 0.22; k = 1"
+    tokens = torch.tensor([9, 9, 9, 9])
+    p = [
+        [0.39, 0.38, 0.12, 0.11],
+        [0.4, 0.2, 0.2, 0.2],  # the largest margin
+        [0.49, 0.49, 0.01, 0.01],  # the least entropy
+        [0.55, 0.4, 0.03, 0.02],
+    ]
+    rows = "; ".join(", ".join(map(str, row)) for row in p)
+    given = f"four gaps with p = {rows}; mask = 9, k = 1"
     yield Case("the likeliest token decides", tokens, torch.tensor(p).log(), 9, 1, given=given)
     for T, gaps, k in ((8, 5, 2), (12, 6, 6)):
         tokens = draw.integers(0, 7, T)
@@ -239,6 +270,13 @@ def gapped(draw):
     where = best.topk(k).indices => where = (log_p.exp() * log_p).sum(-1) ; \
     where = where.masked_fill(tokens != mask, -torch.inf).topk(k).indices
         Those are the gaps of least entropy; surest is where the likeliest token is most probable.
+    where = best.topk(k).indices => two = log_p.topk(2).values ; where = two[:, 0] - two[:, 1] ; \
+    where = where.masked_fill(tokens != mask, -torch.inf).topk(k).indices
+    where = best.topk(k).indices => two = log_p.exp().topk(2).values ; \
+    where = two[:, 0] - two[:, 1] ; \
+    where = where.masked_fill(tokens != mask, -torch.inf).topk(k).indices
+        Those gaps have the largest margin before the second token; surest is where the likeliest \
+        token is most probable.
     best = best.masked_fill(tokens != mask, -torch.inf) => \
     best, said = best[tokens == mask], said[tokens == mask]
         topk counts the gaps alone here; write at the positions of these gaps in the text.

@@ -15,7 +15,7 @@ CODES = see(18, "Weights in eight and in four bits")
 
 
 def layers_to_count(draw):
-    for kind, T, d in (("elman", 3, 2), ("lstm", 3, 2), ("attention", 5, 2), ("attention", 100, 8)):
+    for kind, T, d in (("elman", 3, 2), ("lstm", 3, 2), ("attention", 5, 3), ("attention", 100, 8)):
         rule = f"{kind} by hand" if T < 6 else "any length and width"
         yield Case(rule, kind, T, d, given=f"{kind}, T = {T}, d = {d}")
     for kind in ("elman", "lstm", "attention"):
@@ -31,11 +31,15 @@ def layers_to_count(draw):
     "lstm": 8 => "lstm": 4
         Gates and candidate have two matrices each, one for x and one for h.
     2 * matrices => matrices
-        A multiplication and an addition count as two operations, not as one.
+    "elman": 2 => "elman": 1
+        An Elman layer has two matrices, and a multiplication and an addition count as two
+        operations.
     + 4 * T**2 * d =>
         The scores and the sums over the values are missing: T queries meet T keys.
     8 * T * d**2 + =>
         The four matrices W_Q, W_K, W_V and W_O are missing: each token is multiplied by them.
+    4 * T**2 * d => 4 * T**2
+        A score is the product of two vectors of d numbers: it takes 2 d operations.
     4 * T**2 * d => 2 * T**2 * d
         Both count: the scores, and the sums over the values.
     4 * T**2 * d => 2 * T * (T + 1) * d
@@ -96,6 +100,8 @@ def trainings(draw):
         There is one output matrix, behind the last block, and not one in each.
     12 * width**2 => 12 * width
         A matrix of width times width has width^2 weights.
+    6 * weights * tokens => 6 * weights * tokens + 12 * layers * width * tokens**2
+        The attention scores are left out here: count the matrices alone.
     6 * weights * tokens => 6 * weights
         That is for one token: multiply by the number of tokens.
     """,
@@ -111,7 +117,7 @@ def valleys(draw):
     yield Case(
         "by hand", sizes, np.array([2.0, 1.0, 2.0]), given="sizes 1, 10, 100, losses 2, 1, 2"
     )
-    for lowest in (30.0, 7.0 * draw.integer(2, 90)):
+    for lowest in (30.0, 7.0 * draw.integer(4, 25)):
         sizes = 10.0 * 2.0 ** np.arange(6)
         losses = 1 + 0.1 * np.log(sizes / lowest) ** 2
         yield Case("the bottom between two sizes", sizes, losses, given="losses on a parabola")
@@ -124,6 +130,7 @@ def valleys(draw):
     "Fit a parabola to the losses over the *logarithm* of the sizes: a, b, c = np.polyfit(u, "
     f"losses, 2). Its lowest point is at u = -b / (2 a), and the size is np.exp of it. {BUDGET}",
     cases=valleys,
+    tolerance=1e-4,  # a fine grid on the parabola is right, too
     slips="""
     return sizes[np.argmin(losses)]
         That is the best of the sizes that were tried: the bottom of the valley may lie between
@@ -134,6 +141,8 @@ def valleys(draw):
         That is the logarithm of the size: take np.exp.
     -b / (2 * a) => b / (2 * a)
         The derivative 2 a u + b is zero at u = *minus* b / (2 a).
+    -b / (2 * a) => -b / 2 * a
+        Divide by 2 a as a whole: -b / 2 * a is half of b, times a.
     -b / (2 * a) => -b / a
         The derivative of a u^2 is 2 a u: divide by 2 a.
     np.exp(-b / (2 * a)) => 10 ** (-b / (2 * a))
@@ -172,6 +181,8 @@ def matrices(draw):
         The largest *absolute* value counts: a negative weight may be the largest.
     2 ** (bits - 1) - 1 => 2 ** (bits - 1)
         The largest code is 2^(bits - 1) - 1, which is 7 for four bits: 8 has no code.
+    / highest => / 7
+        7 is the largest code of four bits; with other numbers of bits it is 2^(bits - 1) - 1.
     2 ** (bits - 1) - 1 => 2**bits - 1
         One of the bits is the sign: the largest code is 2^(bits - 1) - 1.
     .round() => .trunc()

@@ -1,4 +1,4 @@
-"""Your turn with preferences: a reward's loss, the best policy, advantages, DPO's loss."""
+"""Your turn with preferences: a reward's loss, the best policy, a policy gradient, DPO's loss."""
 
 import torch
 from torch.nn import functional as F
@@ -40,6 +40,10 @@ def pairs(draw):
         The mean over the pairs is asked for, and this is the sum.
     .mean() =>
         One number is asked for, the mean over the pairs.
+    .mean() => .mean() / 0.6931471805599453
+        That is in bits: nats are asked for, those of the natural logarithm.
+    F.logsigmoid(better - worse) => (better - worse)
+        The difference itself has no bound: the loss is minus its log-sigmoid.
     F.logsigmoid(better - worse).mean() => F.logsigmoid((better - worse).mean())
         The mean comes last: it is one of log-sigmoids, not of differences.
     F.logsigmoid(better - worse) => (F.logsigmoid(better) - F.logsigmoid(worse))
@@ -68,15 +72,26 @@ def worlds(draw):
     yield Case("a small beta", *parts, 0.002, given="4 texts, beta = 0.002", hint=hint)
 
 
+def with_a_number(answer, *arguments):
+    """What the answer hands back; the greatest J may be a number as well as a tensor."""
+    found = answer(*arguments)
+    if isinstance(found, tuple) and len(found) == 2 and isinstance(found[1], torch.Tensor):
+        return found[0], found[1].item() if found[1].numel() == 1 else found[1]
+    return found
+
+
 @turn(
     turns,
     "log pi_ref + r / beta, for all texts; log Z is its logsumexp. Subtract it; the greatest J is "
     f"beta log Z. {BEST}",
     cases=worlds,
+    call=with_a_number,
     slips="""
     reward / beta => reward * beta
     reward / beta => reward
         The reward is divided by beta: a small beta tilts more.
+    log_ref + reward / beta => beta * log_ref + reward
+        log pi_ref is not multiplied by beta: the reward is divided by it.
     log_ref + reward / beta => reward / beta
         The reference is missing: pi* is the reference, tilted.
     log_ref + => log_ref.exp() +
@@ -100,49 +115,88 @@ def best_policy(log_ref, reward, beta):
     return tilted - log_z, beta * log_z
 
 
-def groups(draw):
-    yield Case("by hand", torch.tensor([5.0, 1.0, 3.0]))
-    yield Case("all alike", torch.tensor([2.0, 2.0, 2.0, 2.0]))
-    yield Case("a group of two", draw.normal(2))
-    yield Case("any group", draw.normal(7) + 5)
+def advantages(returns):
+    """Given in the notebook."""
+    n = len(returns)
+    return returns - (returns.sum() - returns) / (n - 1)
+
+
+def written(draw):
+    said = "the gradient of L by log_p is compared"
+    alike, earned = torch.full((3,), -1.0), torch.tensor([5.0, 1.0, 3.0])
+    given = f"rewards 5, 1, 3, policy = reference, each text as probable; {said}"
+    yield Case("by hand", alike, alike, earned, 0.5, given=given)
+    for n, beta in ((2, 2.0), (7, 0.3)):
+        parts = (draw.normal(n).float() - 3, draw.normal(n).float() - 3, draw.normal(n).float())
+        yield Case("any texts", *parts, beta, given=f"{n} texts, beta = {beta:g}; {said}")
+
+
+def gradient_by_log_p(answer, log_p, *given):
+    """The gradient of a loss by the policy's log-probabilities; what is no loss, as it is."""
+    log_p = log_p.clone().requires_grad_()
+    loss = answer(log_p, *given)
+    if not isinstance(loss, torch.Tensor) or loss.dim():
+        return loss
+    return torch.autograd.grad(loss, log_p)[0]
 
 
 @turn(
     turns,
-    "The others of a text have the sum of all, less its own, and there are n - 1 of them. "
-    f"{GRADIENT}",
-    cases=groups,
+    "R = r - beta * (log pi - log pi_ref) for each text, A = advantages(R), and minus the mean of "
+    f"A log pi, in which A is a constant. {GRADIENT}",
+    cases=written,
+    call=gradient_by_log_p,
+    tolerance=1e-5,
+    uses={"advantages"},
+    errors={
+        "does not require grad": "Only the advantages are constants: the loss needs the gradient "
+        "of log_p.",
+    },
     slips="""
-    (returns.sum() - returns) / (n - 1) => returns.mean()
-        That is the mean of the whole group, the text itself included: take the mean of the others.
-    (n - 1) => n
-        The others are n - 1, one fewer than the group.
-    returns - (returns.sum() - returns) / (n - 1) => (returns - returns.mean()) / returns.std()
-        That is GRPO's: here nothing is divided, and the text itself does not count.
-    (returns.sum() - returns) / (n - 1) => (returns.sum() - returns)
-        That is the sum of the others: their mean is asked for.
-    returns - (returns.sum() - returns) => returns - returns.sum()
-        Take the text itself out of the sum.
-    returns - (returns.sum() - returns) / (n - 1) => (returns.sum() - returns) / (n - 1)
-        That is the baseline: subtract it from what the text earned.
-    returns - (returns.sum() - returns) / (n - 1) => (returns.sum() - returns) / (n - 1) - returns
-        The sign: a text that earned more than the others gets a positive advantage.
+    log_p.detach() => log_p
+        A was computed from log_p, and its derivative has got into the gradient: A is a constant,
+        so detach it.
+    -(advantages => (advantages
+        The sign: an optimizer goes downhill, and would make less probable what earned more.
+    advantages(returns) => returns
+        That is what a text earned: take its advantage.
+    advantages(returns) => advantages(reward)
+        The KL term is missing: the advantage is one of R, not of r alone.
+    reward - beta * => reward + beta *
+        The distance from the reference has a price: subtract beta times log (pi / pi_ref).
+    beta * (log_p.detach() - log_p_ref) => (log_p.detach() - log_p_ref)
+        The factor beta is missing.
+    log_p.detach() - log_p_ref => log_p.detach()
+        The reference is missing: the price is one of log (pi / pi_ref).
+    beta * (log_p.detach() - log_p_ref) => beta * (log_p.detach().exp() / log_p_ref.exp())
+        The price is beta times the logarithm of pi / pi_ref, a difference of log-probabilities.
+    .mean() => .sum()
+        The mean over the texts is asked for, and this is the sum.
+    .mean() =>
+        One number is asked for, the mean over the texts.
+    advantages(returns) * log_p => advantages(returns) * log_p.exp()
+        The gradient is one of log pi: the texts were drawn from pi already.
+    return -(advantages(reward) * log_p).mean() + beta * (log_p - log_p_ref).mean()
+        The mean of log (pi / pi_ref) over drawn texts has the gradient 0 on average: the KL term
+        belongs into what a text earned.
+    return -(advantages(reward - beta * (log_p - log_p_ref)).mean() * log_p).mean()
+        Each text has an advantage of its own; their mean is 0.
     """,
 )
-def advantages(returns):
-    """What the n texts of a group earned, (n,) -> each less the mean of the others, (n,)."""
-    n = len(returns)
-    return returns - (returns.sum() - returns) / (n - 1)
+def policy_loss(log_p, log_p_ref, reward, beta):
+    """Of n written texts, log pi, log pi_ref and r, (n,) each -> L, for the policy gradient."""
+    returns = reward - beta * (log_p.detach() - log_p_ref)
+    return -(advantages(returns) * log_p).mean()
 
 
 def four_log_probs(draw):
     two, zero = torch.tensor([2.0]), torch.tensor([0.0])
     yield Case("by hand", two, zero, zero, zero, 0.5, given="ratios of 2 and 0, beta = 0.5")
-    same = -draw.normal(3).abs(), -draw.normal(3).abs()
-    yield Case("policy and reference alike", *same, *same, 0.5)
     for n, beta in ((4, 0.1), (6, 2.0)):
         parts = [-5 * draw.normal(n).abs() for _ in range(4)]
         yield Case("any pairs", *parts, beta, given=f"{n} pairs, beta = {beta:g}")
+    same = -draw.normal(3).abs(), -draw.normal(3).abs()
+    yield Case("policy and reference alike", *same, *same, 0.5)
 
 
 @turn(
@@ -168,7 +222,9 @@ def four_log_probs(draw):
         before the reference's.
     beta * (better - better_ref), beta * (worse - worse_ref) => \
     beta * (better - worse_ref), beta * (worse - better_ref)
-        Each text is compared with what the reference said of the same text.
+    beta * (better - better_ref), beta * (worse - worse_ref) => \
+    beta * (better + better_ref), beta * (worse + worse_ref)
+        Subtract from each text's log-probability what the reference said of the same text.
     beta * (better - better_ref), beta * (worse - worse_ref) => \
     beta * better / better_ref, beta * worse / worse_ref
         The logarithm of a quotient is a difference of logarithms.
