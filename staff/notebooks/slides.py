@@ -5,7 +5,8 @@
 The author tags with ``show`` the 12 to 18 cells that are the lecture; all else follows. A shown
 cell becomes one slide under the heading of its section:
 
-- code: the last sentences of the prose above it, its source unless that is folded, its outputs;
+- code: the last sentences of the prose above it, or the formula that ends it, its source unless
+  that is folded, its outputs;
 - an answer: what the question speaks of, the question, and what came out as a second step;
 - a quiz: the question, and its answer as a second step;
 - a task: what it speaks of, its text, and the code that is given;
@@ -49,9 +50,7 @@ _GOES_ON = re.compile(r"[a-z$|>]|[-*] |\d+\. | {4}")
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\([^)\s]+\.(?:ipynb|md|py)[^)]*\)")
 LEAD_WORDS, CONTEXT_WORDS = 40, 90
 # What helpers.course.predictions says where nobody has predicted anything.
-_FOLDED_ANSWER = re.compile(
-    r"<details><summary>The result[^<]*</summary>(.*?)</details>", re.DOTALL
-)
+FOLDED_ANSWER = re.compile(r"<details><summary>The result[^<]*</summary>(.*?)</details>", re.DOTALL)
 
 
 @dataclass
@@ -151,8 +150,8 @@ def _slide(
         slide.body.append(code_of(cell))
         return slide
     quiz = cell.source.startswith("quiz(")
-    if prose and not quiz and (said := lead(prose[-1][1])):
-        slide.body.append(f'<div class="lead">{_html(said)}</div>')
+    if prose and not quiz:
+        slide.body += _led(prose[-1][1])
     if FOLDED_TAG not in tags and not quiz:
         slide.body.append(code_of(cell))
     for piece in outputs_of(cell):
@@ -175,6 +174,28 @@ def _above(text: str) -> str:
     return re.sub(r"^#{2,3} .*$", "", text[:at], flags=re.MULTILINE).strip()
 
 
+def _led(prose: str) -> list[str]:
+    """What leads to a cell: the formula that ends the prose above it, or its last sentences."""
+    paragraphs = [p.strip("\n") for p in _above(prose).split("\n\n") if p.strip()]
+    if any(p.startswith("$$") for p in paragraphs[-2:]) and _GOES_ON.match(paragraphs[-1]):
+        return [f'<div class="context">{_html(_chain(paragraphs))}</div>']
+    said = lead(prose)
+    return [f'<div class="lead">{_html(said)}</div>'] if said else []
+
+
+def _chain(paragraphs: list[str]) -> str:
+    """The last paragraph, with those above it to which it belongs."""
+    taken = [paragraphs.pop()]
+    while paragraphs and (
+        _GOES_ON.match(taken[0]) or paragraphs[-1].endswith(":") or paragraphs[-1].startswith("$$")
+    ):
+        taken.insert(0, paragraphs.pop())
+    if not _GOES_ON.match(taken[0]):
+        words = len(" ".join(taken[1:]).split())
+        taken[0] = last_sentences(taken[0], max(CONTEXT_WORDS - words, LEAD_WORDS))
+    return "\n\n".join(taken)
+
+
 def _names_several(cell: NotebookNode) -> bool:
     """Whether a prediction asks for several things, which only its cell names."""
     return PREDICTION_TAG in tags_of(cell) and cell.source.count("\n") > 1
@@ -191,16 +212,7 @@ def _context(at: int, text: str, prose: list[tuple[int, str]]) -> list[str]:
         paragraphs.pop()  # settings
     if not paragraphs or "<details>" in said:
         return []
-    taken = [paragraphs.pop()]
-    while paragraphs and (
-        _GOES_ON.match(taken[0]) or paragraphs[-1].endswith(":") or paragraphs[-1].startswith("$$")
-    ):
-        taken.insert(0, paragraphs.pop())
-    if not _GOES_ON.match(taken[0]):
-        words = len(" ".join(taken[1:]).split())
-        taken[0] = last_sentences(taken[0], max(CONTEXT_WORDS - words, LEAD_WORDS))
-    above = _html("\n\n".join(taken))
-    return [f'<div class="context">{above}</div>']
+    return [f'<div class="context">{_html(_chain(paragraphs))}</div>']
 
 
 def last_sentences(paragraph: str, words: int, most: int = 10) -> str:
@@ -253,7 +265,7 @@ def outputs_of(cell: NotebookNode) -> list[str]:
             pieces.append(f'<div class="output">{data["text/html"]}</div>')
         elif "text/markdown" in data:
             said, kind = _TO_DO.sub("", data["text/markdown"].replace(_TO_RUN, "")), "caption"
-            if folded := _FOLDED_ANSWER.search(said):
+            if folded := FOLDED_ANSWER.search(said):
                 said, kind = folded[1], "measured"
             pieces.append(f'<div class="{kind}">{_html(said)}</div>')
         elif "text/plain" in data:

@@ -123,6 +123,15 @@ def test_a_question_in_other_words_is_not_the_last_one_again():
     assert "least" in slide.body[-1]  # what is to be predicted stands in the cell
 
 
+@pytest.mark.parametrize("end", ["", "\n\nwhere $d$ is the width."])
+def test_a_formula_above_a_cell_stands_on_its_slide(end):
+    said = "Old.\n\nNew. Divide:\n\n$$x / d$$"
+    slide = slide_of(v4.new_markdown_cell(said + end), code("divide()", tags=["show"]))
+    assert "$$x / d$$" in slide.body[0]
+    assert "Old" not in slide.body[0]
+    assert "divide" in slide.body[1]
+
+
 def test_the_answer_of_a_quiz_comes_second():
     asked = "Which?<details><summary>Answer, with reasons</summary>It is B.</details>"
     output = v4.new_output("display_data", data={"text/html": asked})
