@@ -5,9 +5,11 @@
 The author tags with ``show`` the 12 to 18 cells that are the lecture; all else follows. A shown
 cell becomes one slide under the heading of its section:
 
-- code: the last sentence of the prose above it, its source unless that is folded, its outputs;
-- an answer: the question above it, and what came out as a second step;
-- a task: its text, and the code that is given;
+- code: the last sentences of the prose above it, or the formula that ends it, its source unless
+  that is folded, its outputs;
+- an answer: what the question speaks of, the question, and what came out as a second step;
+- a quiz: the question, and its answer as a second step;
+- a task: what it speaks of, its text, and the code that is given;
 - prose: as it stands.
 
 The prose between two of them goes into the speaker's notes (key S). The same choice is written
@@ -34,16 +36,21 @@ from helpers.course.workspace import find_notebook
 from helpers.files import write_whole
 from staff.notebooks.folding import ANSWER_TAG, FOLDED_TAG
 
-SHOW_TAG = "show"
+SHOW_TAG, PREDICTION_TAG = "show", "prediction"
 _QUESTION = "**Before you go on**"
 _TASK = "**Your turn.**"
 _FOLDS = re.compile(r"</?(details|summary)>")
 _HEADING = re.compile(r"^#{2,3} (.+)$", re.MULTILINE)
 _TO_RUN = " *Run this cell to use the interactive part.*"
+# What a stored output says to whoever runs the cell, not to a room.
+_TO_DO = re.compile(r"\*?Move the slider to see the next step\.\*?")
+_SUBSTITUTED = re.compile(r"^\w+: the course's version \(own/.*\n", re.MULTILINE)
+# The paragraph above belongs to one that begins so: with a formula, a list or code, or after one.
+_GOES_ON = re.compile(r"[a-z$|>]|[-*] |\d+\. | {4}")
+_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\([^)\s]+\.(?:ipynb|md|py)[^)]*\)")
+LEAD_WORDS, CONTEXT_WORDS = 40, 90
 # What helpers.course.predictions says where nobody has predicted anything.
-_FOLDED_ANSWER = re.compile(
-    r"<details><summary>The result[^<]*</summary>(.*?)</details>", re.DOTALL
-)
+FOLDED_ANSWER = re.compile(r"<details><summary>The result[^<]*</summary>(.*?)</details>", re.DOTALL)
 
 
 @dataclass
@@ -72,10 +79,8 @@ def is_lecture(notebook: NotebookNode) -> bool:
 def slides_of(notebook: NotebookNode) -> list[Slide]:
     """The slides of a notebook, the first of them its title."""
     title, question = _opening(notebook.cells[0].source)
-    slides = [
-        Slide("", [f"<h1>{html.escape(title)}</h1>", markdown2html(question)], cells={0: "slide"})
-    ]
-    section, asked = "", None  # the cell of the last question
+    slides = [Slide("", [f"<h1>{html.escape(title)}</h1>", _html(question)], cells={0: "slide"})]
+    section, asked = "", None  # the cell of the question that is open
     prose: list[tuple[int, str]] = []  # since the last slide: (index, source)
     for i, cell in enumerate(notebook.cells):
         if cell.cell_type == "markdown" and (heads := _HEADING.findall(cell.source)):
@@ -89,6 +94,7 @@ def slides_of(notebook: NotebookNode) -> list[Slide]:
             slide.cells = dict.fromkeys(slide.cells, kind) or {i: kind}
             slide.cells.setdefault(i, "fragment" if slide.then else "-")
             before = [text for j, text in prose if j not in slide.cells]
+            slide.notes += [_above(text) for j, text in prose if j in slide.cells if _above(text)]
             first = next((j for j, text in prose if text.startswith("#")), None)
             # What stands below a heading leads to the next slide, the rest speaks of the last one.
             (slide if first is not None or len(slides) == 1 else slides[-1]).notes += before
@@ -97,8 +103,17 @@ def slides_of(notebook: NotebookNode) -> list[Slide]:
         elif i and cell.cell_type == "markdown":
             prose.append((i, cell.source))
             asked = i if _QUESTION in cell.source else asked
+        elif PREDICTION_TAG in tags_of(cell) and asked is None and prose:
+            asked = prose[-1][0]  # asked in other words
+        if ANSWER_TAG in tags_of(cell):
+            asked = None
     slides[-1].notes += [text for _, text in prose]
     return slides
+
+
+def _html(markdown: str) -> str:
+    """Markdown as HTML; what it links to lies nowhere beside the slides."""
+    return str(markdown2html(_LINK.sub(r"\1", markdown)))
 
 
 def _opening(source: str) -> tuple[str, str]:
@@ -115,38 +130,112 @@ def _slide(
     cell, slide = notebook.cells[at], Slide(section)
     tags = tags_of(cell)
     if cell.cell_type == "markdown":
-        slide.body.append(markdown2html(_HEADING.sub("", cell.source, count=1)))
+        slide.body.append(_html(_HEADING.sub("", cell.source, count=1)))
         return slide
     if ANSWER_TAG in tags:
         if asked is not None:
             question = notebook.cells[asked].source
             slide.cells[asked] = ""
-            slide.body.append(markdown2html(question[question.index(_QUESTION) :]))
+            slide.body += _context(asked, question, prose)
+            slide.body.append(_html("".join(question.partition(_QUESTION)[1:])))
+            slide.body += [code_of(c) for c in notebook.cells[asked:at] if _names_several(c)]
         slide.then += outputs_of(cell)
         return slide
     if "your-turn" in tags:
         j, task = next(((j, p) for j, p in reversed(prose) if _TASK in p), (None, ""))
         if j is not None:
             slide.cells[j] = ""
-            slide.body.append(markdown2html(task[task.index(_TASK) :]))
+            slide.body += _context(j, task, prose)
+            slide.body.append(_html(task[task.index(_TASK) :]))
         slide.body.append(code_of(cell))
         return slide
     quiz = cell.source.startswith("quiz(")
-    if prose and not quiz and (said := lead(prose[-1][1])):
-        slide.body.append(f'<div class="lead">{markdown2html(said)}</div>')
+    if prose and not quiz:
+        slide.body += _led(prose[-1][1])
     if FOLDED_TAG not in tags and not quiz:
         slide.body.append(code_of(cell))
-    slide.body += outputs_of(cell)
+    for piece in outputs_of(cell):
+        shown, answer = _unfolded(piece) if quiz else (piece, "")
+        slide.body.append(shown)
+        slide.then += [answer] if answer else []
     return slide
 
 
+def _unfolded(piece: str) -> tuple[str, str]:
+    """A quiz as it is asked, and its answer, which no key opens while it is folded."""
+    asked, _, folded = piece.partition("<details>")
+    answer, _, rest = folded.partition("</details>")
+    return asked + rest, re.sub(r"<summary>.*?</summary>", "", answer, flags=re.DOTALL).strip()
+
+
+def _above(text: str) -> str:
+    """What stands in the cell of a question or a task above it, without headings."""
+    at = min(i for i in (text.find(_QUESTION), text.find(_TASK), len(text)) if i >= 0)
+    return re.sub(r"^#{2,3} .*$", "", text[:at], flags=re.MULTILINE).strip()
+
+
+def _led(prose: str) -> list[str]:
+    """What leads to a cell: the formula that ends the prose above it, or its last sentences."""
+    paragraphs = [p.strip("\n") for p in _above(prose).split("\n\n") if p.strip()]
+    if any(p.startswith("$$") for p in paragraphs[-2:]) and _GOES_ON.match(paragraphs[-1]):
+        return [f'<div class="context">{_html(_chain(paragraphs))}</div>']
+    said = lead(prose)
+    return [f'<div class="lead">{_html(said)}</div>'] if said else []
+
+
+def _chain(paragraphs: list[str]) -> str:
+    """The last paragraph, with those above it to which it belongs."""
+    taken = [paragraphs.pop()]
+    while paragraphs and (
+        _GOES_ON.match(taken[0]) or paragraphs[-1].endswith(":") or paragraphs[-1].startswith("$$")
+    ):
+        taken.insert(0, paragraphs.pop())
+    if not _GOES_ON.match(taken[0]):
+        words = len(" ".join(taken[1:]).split())
+        taken[0] = last_sentences(taken[0], max(CONTEXT_WORDS - words, LEAD_WORDS))
+    return "\n\n".join(taken)
+
+
+def _names_several(cell: NotebookNode) -> bool:
+    """Whether a prediction asks for several things, which only its cell names."""
+    return PREDICTION_TAG in tags_of(cell) and cell.source.count("\n") > 1
+
+
+def _context(at: int, text: str, prose: list[tuple[int, str]]) -> list[str]:
+    """What a question or a task speaks of: the paragraph above it, with its formula or list."""
+    said = _above(text)
+    if not said:
+        before = next((above for j, above in reversed(prose) if j < at), "")
+        said = "" if _QUESTION in before or _TASK in before else _above(before)
+    paragraphs = [p.strip("\n") for p in said.split("\n\n") if p.strip()]
+    while paragraphs and re.fullmatch(r"\(.*\)", paragraphs[-1], re.DOTALL):
+        paragraphs.pop()  # settings
+    if not paragraphs or "<details>" in said:
+        return []
+    return [f'<div class="context">{_html(_chain(paragraphs))}</div>']
+
+
+def last_sentences(paragraph: str, words: int, most: int = 10) -> str:
+    """The last sentences of a paragraph, at most so many words, but one sentence at least."""
+    sentences = re.split(r"(?<=[.?!])\s+(?=[A-Z*_`$\"])", paragraph)
+    kept: list[str] = []
+    for sentence in reversed(sentences[-most:]):
+        if kept and len(" ".join([sentence, *kept]).split()) > words:
+            break
+        kept.insert(0, sentence)
+    return " ".join(" ".join(kept).split())
+
+
 def lead(prose: str) -> str:
-    """The last sentence of a piece of prose; none where a formula, a list or a table ends it."""
+    """The last two sentences of a piece of prose, or the last if they are long.
+
+    Empty where a formula, a list or a table ends it.
+    """
     paragraph = prose.strip().split("\n\n")[-1]
     if re.match(r"\s*([-|>$#]|\d+\.|<|```)", paragraph) or paragraph.rstrip().endswith("$$"):
         return ""
-    sentences = re.split(r"(?<=[.?!])\s+(?=[A-Z*_`$\"])", re.sub(r"\([^()]*[.?!]\)", "", paragraph))
-    return " ".join(sentences[-1].split()).removesuffix(":")
+    said = re.sub(r"\([^()]*[.?!]\)", "", paragraph)
+    return last_sentences(said, LEAD_WORDS, 2).removesuffix(":")
 
 
 def code_of(cell: NotebookNode) -> str:
@@ -165,6 +254,7 @@ def outputs_of(cell: NotebookNode) -> list[str]:
         if output.output_type == "stream":
             text = strip_ansi(output.text).removeprefix("What came out:\n").strip("\n")
             text = text.replace("What came out:", " " * 14, 1)  # above columns
+            text = _SUBSTITUTED.sub("", text)
             if text:
                 pieces.append(f"<pre class='output'>{html.escape(text)}</pre>")
         elif "image/png" in data:
@@ -174,10 +264,10 @@ def outputs_of(cell: NotebookNode) -> list[str]:
         elif "text/html" in data:
             pieces.append(f'<div class="output">{data["text/html"]}</div>')
         elif "text/markdown" in data:
-            said, kind = data["text/markdown"].replace(_TO_RUN, ""), "caption"
-            if folded := _FOLDED_ANSWER.search(said):
+            said, kind = _TO_DO.sub("", data["text/markdown"].replace(_TO_RUN, "")), "caption"
+            if folded := FOLDED_ANSWER.search(said):
                 said, kind = folded[1], "measured"
-            pieces.append(f'<div class="{kind}">{markdown2html(said)}</div>')
+            pieces.append(f'<div class="{kind}">{_html(said)}</div>')
         elif "text/plain" in data:
             pieces.append(f"<pre class='output'>{html.escape(data['text/plain'])}</pre>")
     return pieces
@@ -208,10 +298,10 @@ def page(notebook: NotebookNode, title: str) -> str:
     """The slides as one HTML file, with everything that it needs inside."""
     made = []
     for slide in slides_of(notebook):
-        head = f'<div class="section">{markdown2html(slide.section)}</div>' if slide.section else ""
+        head = f'<div class="section">{_html(slide.section)}</div>' if slide.section else ""
         then = f'<div class="fragment">{"".join(slide.then)}</div>' if slide.then else ""
         said = _FOLDS.sub("", "\n\n".join(slide.notes))  # a solution is not folded there
-        notes = markdown2html(_HEADING.sub(r"**\1**", said))
+        notes = _html(_HEADING.sub(r"**\1**", said))
         made.append(
             f'<section>{head}<div class="body">{"".join(slide.body)}{then}</div>'
             f'<aside class="notes">{notes}</aside></section>'

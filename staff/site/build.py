@@ -26,6 +26,7 @@ from helpers.course.workspace import FURTHER, released_notebooks
 from helpers.files import name_in
 from staff.notebooks.address import FIRST_LINE, Address, read_address
 from staff.notebooks.folding import ANSWER_TAG, FOLDED_TAG, TITLE
+from staff.notebooks.slides import FOLDED_ANSWER
 
 PAGES = ("README.md", "CONTRIBUTING.md", "data/README.md", "notebooks/labs/README.md")
 PARTS = {
@@ -36,6 +37,9 @@ PARTS = {
     "What came after": tuple(str(number) for number in range(15, 30)),
 }
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(<?([^)\s>]+)>?\)")
+# A formula in HTML, such as a quiz, which MathJax passes over unless it is marked.
+_FORMULA = re.compile(r"\$([^$\n]+)\$")
+_SET = r'<span class="math notranslate nohighlight">\\(\1\\)</span>'
 _BADGE = re.compile(r"\[!\[Open In Colab\]\([^)]*\)\]")
 _TERM = re.compile(r"\*\*([a-z][a-zA-Zé\- ]{2,30})\*\*")
 _HEADING = re.compile(r"^#{1,3} (.+)$", re.MULTILINE)
@@ -56,8 +60,15 @@ def for_the_site(notebook: NotebookNode) -> NotebookNode:
             cell.metadata["mystnb"] = {"code_prompt_show": title, "code_prompt_hide": title}
             tags.add("hide-input" if cell.outputs else "hide-cell")
         if ANSWER_TAG in tags:
-            cell.metadata["mystnb"] = {"code_prompt_show": "What came out"}
+            told = "What came out"
+            cell.metadata["mystnb"] = {"code_prompt_show": told, "code_prompt_hide": told}
             tags |= {"hide-output", "remove-input"}
+            for data in (output.get("data", {}) for output in cell.outputs):
+                if folded := FOLDED_ANSWER.search(data.get("text/markdown", "")):
+                    data["text/markdown"] = folded[1].strip()  # nobody predicts on the site
+        for data in (output.get("data", {}) for output in cell.get("outputs", [])):
+            if "text/html" in data:
+                data["text/html"] = _FORMULA.sub(_SET, data["text/html"])
         cell.metadata["tags"] = sorted(tags)
         kept.append(cell)
     notebook.cells = kept

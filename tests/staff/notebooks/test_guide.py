@@ -1,17 +1,30 @@
 """The lecturer's guide agrees with the notebooks; a page that does not is told what is wrong."""
 
+import re
+
 import pytest
 
+from helpers.course.workspace import released_notebooks
 from staff.notebooks import guide
 from tests.conftest import ROOT
 
-PAGES = sorted((ROOT / "guide").glob("[0-9]*.md"))
+LESSONS = [ROOT / "notebooks" / p for p in released_notebooks(ROOT) if p.parent.name == ""]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_page_agrees_with_its_notebook(page):
-    path = ROOT / "notebooks" / f"{page.stem}.ipynb"
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_every_notebook_has_a_page_that_agrees_with_it(path):
+    page = ROOT / "guide" / f"{path.stem}.md"
     assert guide.complaints(page.read_text(encoding="utf-8"), ROOT, path) == []
+    listed = (ROOT / "guide/README.md").read_text(encoding="utf-8")
+    assert f"[guide]({page.name})" in listed
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_the_route_of_ninety_minutes_takes_ninety(path):
+    text = (ROOT / "guide" / f"{path.stem}.md").read_text(encoding="utf-8")
+    route = text.partition("\n## Ninety minutes\n")[2].partition("\n## ")[0]
+    minutes = [int(found) for found in re.findall(r"(?m)^\| (\d+) \|", route)]
+    assert 85 <= sum(minutes) <= 90
 
 
 def test_what_is_wrong_is_named():

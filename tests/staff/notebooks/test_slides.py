@@ -34,7 +34,7 @@ def lecture():
             code("import torch"),
             text("## 1 One\n\nBefore. We draw $x$. (An aside.)"),
             code("# @title Draw", PNG, CAPTION, tags=["folded", "show"]),
-            text("So it rises.\n\n**Before you go on**: how far?"),
+            text("So it rises.\n\nLet it rise twice.\n\n**Before you go on**: how far?"),
             code("mine = ...", tags=["prediction"]),
             code("# @title Draw again", PNG, CAPTION, tags=["folded", "show"]),
             code("compare()", printed("What came out:\n"), answer, tags=["answer", "show"]),
@@ -57,11 +57,13 @@ def test_what_stands_on_each_slide():
     assert "aside" not in drawing.body[0]
     assert 'alt="A line that &lt;rises&gt;."' in drawing.body[1]
     assert all("# @title" not in piece for piece in drawing.body)
-    assert "how far?" in answer.body[0]
+    assert "Let it rise twice." in answer.body[0]
     assert "So it rises" not in answer.body[0]
+    assert "how far?" in answer.body[1]
     assert ["Measured: <strong>3</strong>" in piece for piece in answer.then] == [True]
-    assert "Write $f$" in task.body[0]
-    assert "check" not in task.body[1]
+    assert "Now code." in task.body[0]
+    assert "Write $f$" in task.body[1]
+    assert "check" not in task.body[2]
     assert any("return x" in text for text in task.notes)
     assert len(run.body) == 2  # a list is no sentence to begin with
     assert "1 &lt; 2" in run.body[1]
@@ -73,6 +75,81 @@ def test_prose_between_the_slides_is_what_the_speaker_says():
     assert answer.notes == []
     assert any("It holds" in text for text in task.notes)
     assert run.notes == ["**So what.** It ends."]
+
+
+def slide_of(*cells):
+    (_, slide) = slides.slides_of(v4.new_notebook(cells=[v4.new_markdown_cell("# A"), *cells]))
+    return slide
+
+
+@pytest.mark.parametrize(
+    ("prose", "seen", "unseen"),
+    [
+        ("Old.\n\nThe loss is\n\n$$x$$\n\nwhere $x$ is new.", ["The loss is", "$$x$$"], ["Old"]),
+        ("Old.\n\nThere are two kinds:\n\n- a\n- b", ["two kinds", "<li>b"], ["Old"]),
+        ("Old.\n\nThe loss is\n\n$$x$$\n\nA remark.", ["The loss is", "A remark"], ["Old"]),
+        ("Old.\n\nTwo rows:\n\n    3 8 = 1\n    3 8 = 3 1", ["3 8 = 1\n3 8"], ["Old"]),
+        ("Old.\n\nSee [09](09_self.ipynb#1-One).", ["See 09."], ["href", "Old"]),
+        ("Old.\n\nNew.\n\n(Settings; three seeds.)", ["New."], ["Old", "seeds"]),
+        (f"{'Word. ' * 95}New.", ["New."], ["Word. " * 91]),
+    ],
+)
+@pytest.mark.parametrize("between", ["\n\n", None])
+def test_a_question_brings_what_it_speaks_of(prose, seen, unseen, between):
+    ask, text = "**Before you go on**: how much?", v4.new_markdown_cell
+    cells = [text(prose + between + ask)] if between else [text(prose), code("x = 1"), text(ask)]
+    slide = slide_of(*cells, code("compare()", printed("3"), tags=["answer", "show"]))
+    context, question = slide.body
+    assert "how much?" in question
+    assert [part for part in seen if part not in context] == []
+    assert [part for part in unseen if part in context] == []
+    if between:  # the speaker has all of it
+        assert prose in slide.notes[0]
+
+
+def test_a_question_in_other_words_is_not_the_last_one_again():
+    text, answer = v4.new_markdown_cell, code("compare()", printed("3"), tags=["answer", "show"])
+    cells = [
+        text("**Before you go on**: the first?"),
+        code("mine = ...", tags=["prediction"]),
+        answer,
+        text("Take a pencil. Which pair?"),
+        code("pair = ...  # a pair\nmost = ...\nleast = ...", tags=["prediction"]),
+        code("compare(pair)", printed("3"), tags=["answer", "show"]),
+    ]
+    (_, _, slide) = slides.slides_of(v4.new_notebook(cells=[text("# A"), *cells]))
+    assert not any("the first?" in piece for piece in slide.body)
+    assert "Which pair?" in slide.body[0]
+    assert "least" in slide.body[-1]  # what is to be predicted stands in the cell
+
+
+@pytest.mark.parametrize("end", ["", "\n\nwhere $d$ is the width."])
+def test_a_formula_above_a_cell_stands_on_its_slide(end):
+    said = "Old.\n\nNew. Divide:\n\n$$x / d$$"
+    slide = slide_of(v4.new_markdown_cell(said + end), code("divide()", tags=["show"]))
+    assert "$$x / d$$" in slide.body[0]
+    assert "Old" not in slide.body[0]
+    assert "divide" in slide.body[1]
+
+
+def test_the_answer_of_a_quiz_comes_second():
+    asked = "Which?<details><summary>Answer, with reasons</summary>It is B.</details>"
+    output = v4.new_output("display_data", data={"text/html": asked})
+    slide = slide_of(code('quiz("one")', output, tags=["show"]))
+    assert ["Which?" in piece and "It is B." not in piece for piece in slide.body] == [True]
+    assert slide.then == ["It is B."]
+
+
+def test_what_is_said_to_whoever_runs_a_cell_is_left_out():
+    said = v4.new_output(
+        "display_data", data={"text/markdown": "Move the slider to see the next step."}
+    )
+    own = printed("block: the course's version (own/notebook11_block.py is not there).\n1.5\n")
+    slide = slide_of(code("draw()", said, own, tags=["show"]))
+    shown = " ".join(slide.body)
+    assert "slider" not in shown
+    assert "own/" not in shown
+    assert "1.5" in shown
 
 
 def test_the_slide_types_follow():
@@ -95,7 +172,9 @@ def test_refreshing_writes_them(tmp_path):
 @pytest.mark.parametrize(
     ("prose", "sentence"),
     [
-        ("One. Two *goes* on:", "Two *goes* on"),
+        ("One. Two *goes* on:", "One. Two *goes* on"),
+        ("One. So two. *Three*.", "So two. *Three*."),
+        (f"{'word ' * 40}. Two.", "Two."),
         ("One: **two** or three.", "One: **two** or three."),
         ("One.\n\n$$x$$", ""),
         ("One.\n\n- a list", ""),

@@ -39,6 +39,20 @@ def test_what_is_folded_stays_folded():
     assert "tags" not in cells[0].metadata  # the notebook itself is as it was
 
 
+def test_a_reader_of_the_site_opens_one_fold_and_sees_every_formula():
+    said = "You made no prediction.<details><summary>The result, without a prediction</summary>"
+    folded = v4.new_output(
+        "display_data", data={"text/markdown": f"{said}\n\n**3** bits\n</details>"}
+    )
+    asked = v4.new_output("display_data", data={"text/html": "<b>Quiz.</b> Let $d_k = 4$ and $T$."})
+    cells = [code("compare(1)", "answer", outputs=[folded]), code("quiz('a')", outputs=[asked])]
+    answer, quiz = build.for_the_site(v4.new_notebook(cells=cells)).cells
+    assert answer.outputs[0].data["text/markdown"] == "**3** bits"
+    set_in = '<span class="math notranslate nohighlight">'
+    assert f"Let {set_in}\\(d_k = 4\\)</span> and" in quiz.outputs[0].data["text/html"]
+    assert "$" in cells[1].outputs[0].data["text/html"]  # the notebook itself is as it was
+
+
 def test_links_out_of_the_site_lead_to_the_repository():
     known = {"notebooks/02_x.ipynb", "data/README.md"}
     text = (
