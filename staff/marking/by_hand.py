@@ -94,14 +94,24 @@ def same(name: str) -> str:
     return " ".join(unicodedata.normalize("NFC", name).replace("_", " ").split()).casefold()
 
 
+def _lines(path: Path) -> list[dict[str, str]]:
+    """Of a CSV, also as a spreadsheet saves it where numbers have a decimal comma."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path.name} is not in UTF-8: save it as CSV UTF-8.") from None
+    head = text.partition("\n")[0]
+    delimiter = ";" if ";" in head and "," not in head else ","
+    return list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter))
+
+
 def read_hand(path: Path, rows: Sequence[Row]) -> Given:
     """Points (None: none yet) and comments by (student, task).
 
     Raises:
         ValueError: a line names nobody or no question, or gives too many points; says which line.
     """
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        lines = list(csv.DictReader(file))
+    lines = _lines(path)
     if lines and not set(COLUMNS) <= set(lines[0]):
         raise ValueError(f"{path.name} needs the columns {', '.join(COLUMNS)}.")
     possible = {
@@ -235,8 +245,7 @@ def read_roster(path: Path) -> dict[str, str]:
     Raises:
         ValueError: it has other columns.
     """
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        lines = list(csv.DictReader(file))
+    lines = _lines(path)
     if not lines or not {"name", "number"} <= set(lines[0]):
         raise ValueError(
             f"{path.name} needs the columns name and number, and a line for each student."
@@ -289,8 +298,13 @@ def twice(rows: Sequence[Row]) -> dict[tuple[str, str], list[str]]:
     files: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         if "lab" in row:
-            files.setdefault((row["student"], row["lab"]), []).append(row["file"])
-    return {key: names for key, names in files.items() if len(names) > 1}
+            files.setdefault((same(row["student"]), row["lab"]), []).append(row["file"])
+    found = {}
+    for row in rows:
+        names = files.get((same(row["student"]), row.get("lab", "")), [])
+        if len(names) > 1:
+            found[row["student"], row["lab"]] = names
+    return found
 
 
 def export(rows: Sequence[Row], roster: Mapping[str, str], kind_of: str) -> str:
@@ -416,9 +430,10 @@ def _what_to_look_at(
     if roster and strangers:
         said.append(f"Not on the roster, so without a number: {', '.join(strangers)}.")
     status = Counter(row["status"] for row in rest)
+    empty = ", ".join(row["student"] for row in rest if row["status"] == "no notebook")
+    said += [f"No notebook is in the folder of {empty}."] if empty else []
     for name, words in (
-        ("not marked yet", "notebooks are not marked yet: call make mark again"),
-        ("no notebook", "have handed in no notebook"),
+        ("not marked yet", "still to be marked: call make mark again"),
         ("not handed in", "of the roster have handed nothing in"),
     ):
         said += [f"{status[name]} {words}."] if status[name] else []

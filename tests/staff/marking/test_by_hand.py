@@ -99,6 +99,19 @@ def test_points_for_a_checked_task_stand_in_its_row_too(folder):
     assert "A person reads this one.\nCome by" in page  # a comment without points is kept
 
 
+@pytest.mark.parametrize(
+    ("mark", "encoding"), [(",", "utf-8"), (";", "utf-8-sig"), (",", "cp1252")]
+)
+def test_a_file_that_a_spreadsheet_has_saved(folder, mark, encoding, capsys):
+    lines = [["student", "task", "points", "comment"], ["Ben", QUESTION.task, "2", "schön"]]
+    text = "\r\n".join(mark.join(line) for line in lines)
+    (folder / "by_hand.csv").write_bytes(text.encode(encoding))
+    assert by_hand.main([str(folder)]) == (2 if encoding == "cp1252" else 0)
+    assert ("save it as CSV UTF-8" in capsys.readouterr().err) == (encoding == "cp1252")
+    if encoding != "cp1252":
+        assert "schön" in (folder / MARKS / "returned/Ben.html").read_text(encoding="utf-8")
+
+
 def test_files_of_several_pages_are_read_and_the_newer_one_counts(folder):
     head, line = "student,task,points,comment\n", "{},{},{},\n"
     for age, (name, *given) in enumerate(
@@ -141,6 +154,8 @@ def test_who_has_handed_in_under_another_spelling_in_no_notebook_or_twice(folder
     }
     assert "lab.pdf" in rows["Cleo"]["reason"]
     assert not any("roster" in line for line in said)
+    assert "No notebook is in the folder of Cleo." in said
+    assert "1 still to be marked: call make mark again." in said
 
 
 def test_two_notebooks_of_one_name_have_no_sum_until_one_is_left(folder):
