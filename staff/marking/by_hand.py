@@ -5,14 +5,16 @@
 It reads what ``staff.marking.marking`` has left in ``FOLDER/marks``, whose own files stay as they
 are, and writes beside them:
 
-- ``questions/LAB-TASK.html``: all answers to one question below its mark scheme. Keys give points,
-  and *Save* writes ``by_hand.csv`` (student, task, points, comment), to be put into FOLDER;
+- ``questions/LAB-TASK.html``: all answers to one question below the question and its mark scheme.
+  Keys give points, and *Save* writes ``by_hand-LAB-TASK.csv`` (student, task, points, comment), to
+  be put into FOLDER;
 - ``returned/STUDENT.html``: the pages of feedback with these points and comments;
 - ``all.csv``: the table with them, with numbers from the roster and who is missing, and how much a
   hand-in shares with another one;
 - ``moodle.csv`` and ``canvas.csv``: the sums, for import.
 
-``FILE`` is ``FOLDER/by_hand.csv`` unless another one is named; marking again leaves it alone.
+Read are all ``FOLDER/by_hand*.csv``, of two lines for one answer the one in the newer file, or
+``FILE`` alone if it is named; marking again leaves them alone.
 """
 
 from __future__ import annotations
@@ -24,8 +26,10 @@ import html
 import io
 import json
 import keyword
+import re
 import sys
 import tokenize
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +38,7 @@ from typing import Any
 
 from helpers.console import print_all
 from helpers.course.environment import find_root
-from helpers.files import write_whole
+from helpers.files import own_files, write_whole
 from staff.authoring.cells import SCHEME, kind, read_notebook, regions
 from staff.authoring.labs import lab_sources
 from staff.marking import report
@@ -45,9 +49,10 @@ from staff.marking.submissions import (
     find_submissions,
     grade_id,
     read_submission,
+    without_notebook,
 )
 
-HAND = "by_hand.csv"
+HAND = "by_hand*.csv"  # a browser calls a second one "by_hand… (1).csv"
 COLUMNS = ("student", "task", "points", "comment")
 PASSAGE = 8  # tokens in a row
 COMMON = 0.2  # a passage that more of the class have is the course's, or the obvious one
@@ -55,37 +60,58 @@ LEAST = 20  # unusual passages, below which nothing can be said
 _TEMPLATE = Path(__file__).with_name("by_hand.html")
 
 Row = dict[str, Any]
+Given = dict[tuple[str, str], tuple[float | None, str]]  # by (student, task): points and comment
 
 
 @dataclass(frozen=True)
 class Question:
-    """An open question: its lab, its name, the points it gives, its mark scheme."""
+    """An open question: its lab, its name, the points it gives, its mark scheme, its words."""
 
     lab: str
     task: str
     points: float
     scheme: str
+    asked: str = ""
 
 
 def questions(sources: Mapping[str, Path]) -> list[Question]:
     """The open questions of the labs, in order."""
     found = []
     for lab, path in sources.items():
+        asked = ""  # in the last text before the cell for the answer
         for cell in read_notebook(path).cells:
             if kind(cell) == "answer":
                 about, scheme = cell.metadata.nbgrader, "\n".join(regions(cell.source, SCHEME))
-                found.append(Question(lab, about.grade_id, float(about.points), scheme.strip()))
+                points = float(about.points)
+                found.append(Question(lab, about.grade_id, points, scheme.strip(), asked))
+            elif cell.cell_type == "markdown":
+                asked = cell.source.strip()
     return found
 
 
-def read_hand(path: Path, rows: Sequence[Row]) -> dict[tuple[str, str], tuple[float, str]]:
-    """Points and comments by (student, task).
+def same(name: str) -> str:
+    """A name as it is compared: file systems write accents in two ways, and _ for a blank."""
+    return " ".join(unicodedata.normalize("NFC", name).replace("_", " ").split()).casefold()
+
+
+def _lines(path: Path) -> list[dict[str, str]]:
+    """Of a CSV, also as a spreadsheet saves it where numbers have a decimal comma."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path.name} is not in UTF-8: save it as CSV UTF-8.") from None
+    head = text.partition("\n")[0]
+    delimiter = ";" if ";" in head and "," not in head else ","
+    return list(csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter))
+
+
+def read_hand(path: Path, rows: Sequence[Row]) -> Given:
+    """Points (None: none yet) and comments by (student, task).
 
     Raises:
         ValueError: a line names nobody or no question, or gives too many points; says which line.
     """
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        lines = list(csv.DictReader(file))
+    lines = _lines(path)
     if lines and not set(COLUMNS) <= set(lines[0]):
         raise ValueError(f"{path.name} needs the columns {', '.join(COLUMNS)}.")
     possible = {
@@ -94,7 +120,7 @@ def read_hand(path: Path, rows: Sequence[Row]) -> dict[tuple[str, str], tuple[fl
         for task, most in row.get("possible", {}).items()
     }
     students = {row["student"] for row in rows}
-    given = {}
+    given: Given = {}
     for number, line in enumerate(lines, 2):
         student, task = (line["student"] or "").strip(), (line["task"] or "").strip()
         where = f"{path.name}, line {number}:"
@@ -102,66 +128,69 @@ def read_hand(path: Path, rows: Sequence[Row]) -> dict[tuple[str, str], tuple[fl
             raise ValueError(f"{where} nobody called '{student}' has handed anything in.")
         if (student, task) not in possible:
             raise ValueError(f"{where} the lab of {student} has no task '{task}'.")
+        written = (line["points"] or "").strip()
         try:
-            points = float((line["points"] or "").replace(",", "."))
+            points = float(written.replace(",", ".")) if written else None
         except ValueError:
-            raise ValueError(f"{where} '{line['points']}' is no number of points.") from None
+            raise ValueError(f"{where} '{written}' is no number of points.") from None
         most = possible[student, task]
-        if not 0 <= points <= most:
+        if points is not None and not 0 <= points <= most:
             raise ValueError(f"{where} '{task}' gives 0 to {most:g} points, not {points:g}.")
         given[student, task] = (points, (line["comment"] or "").strip())
     return given
 
 
-def combined(rows: Sequence[Row], hand: Mapping[tuple[str, str], tuple[float, str]]) -> list[Row]:
+def combined(rows: Sequence[Row], hand: Given) -> list[Row]:
     """The rows with the points that a person gave; the automatic ones stay as they are."""
     made = []
     for row in rows:
-        points = {
-            task: hand[row["student"], task][0] if (row["student"], task) in hand else got
-            for task, got in row.get("points", {}).items()
-        }
+        points = dict(row.get("points", {}))
+        for task in points:
+            by_person, _ = hand.get((row["student"], task), (None, ""))
+            points[task] = points[task] if by_person is None else by_person
         made.append({**row, "points": points} if points else row)
     return made
 
 
-def returned(
-    page: str, before: Row, after: Row, hand: Mapping[tuple[str, str], tuple[float, str]]
-) -> str:
+def returned(page: str, before: Row, after: Row, hand: Given) -> str:
     """A page of feedback with the sum, the points and the comments of a person."""
     page = page.replace(report.heading(before), report.heading(after), 1)
     for task, got in before["points"].items():
-        if (before["student"], task) in hand:
-            points, comment = hand[before["student"], task]
-            old = report.line(task, got, before["possible"][task], report.by_hand(got))
-            page = page.replace(
-                old, report.line(task, points, before["possible"][task], comment), 1
-            )
+        points, comment = hand.get((before["student"], task), (None, ""))
+        if points is None and not comment:
+            continue
+        most = before["possible"][task]
+        start = report.line(task, got, most, "").removesuffix("</td></tr>")
+        row = re.search(re.escape(start) + "(.*?)</td></tr>", page, re.DOTALL)
+        if row:
+            said = html.unescape(row[1])
+            if points is not None and said == report.by_hand(got):
+                said = ""
+            words = "\n".join(filter(None, [said, comment]))
+            new = report.line(task, after["points"][task], most, words)
+            page = page[: row.start()] + new + page[row.end() :]
     return page
 
 
-def question_page(
-    question: Question,
-    answers: Sequence[tuple[str, str]],
-    hand: Mapping[tuple[str, str], tuple[float, str]],
-) -> str:
-    """All answers to a question below its mark scheme, with keys to give points.
+def question_page(question: Question, answers: Sequence[tuple[str, str]], hand: Given) -> str:
+    """All answers to a question below it and its mark scheme, with keys to give points.
 
     Args:
         question: which one.
         answers: (student, text).
-        hand: what has been given, to this question and to others: all of it is saved again.
+        hand: what has been given.
     """
     sections = "".join(
         f'<section data-student="{html.escape(student, quote=True)}">'
         f"<h2>{html.escape(student)}</h2><pre>{report.escaped(answer)}</pre></section>"
         for student, answer in answers
     )
-    known = [[*key, *value] for key, value in hand.items()]
+    known = [[name, *value] for (name, task), value in hand.items() if task == question.task]
     about = {"lab": question.lab, "task": question.task, "most": question.points, "given": known}
     page = _TEMPLATE.read_text(encoding="utf-8")
     for name, text in (
         ("TITLE", html.escape(f"{question.lab}: {question.task}, {question.points:g} points")),
+        ("ASKED", report.escaped(question.asked)),
         ("SCHEME", report.escaped(question.scheme)),
         ("ANSWERS", sections),
         # Inside of a script nothing may look like its end.
@@ -211,45 +240,88 @@ def alike(codes: Mapping[str, str]) -> dict[str, tuple[str, float]]:
 def read_roster(path: Path) -> dict[str, str]:
     """The numbers of a class by name, from a file with the columns name and number.
 
+    Two students of one name have none: nothing tells whose the file is.
+
     Raises:
         ValueError: it has other columns.
     """
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        lines = list(csv.DictReader(file))
+    lines = _lines(path)
     if not lines or not {"name", "number"} <= set(lines[0]):
         raise ValueError(
             f"{path.name} needs the columns name and number, and a line for each student."
         )
-    return {line["name"].strip(): line["number"].strip() for line in lines}
+    times = Counter(same(line["name"]) for line in lines)
+    return {
+        line["name"].strip(): line["number"].strip() if times[same(line["name"])] == 1 else ""
+        for line in lines
+    }
 
 
 def whole_table(
-    rows: Sequence[Row], roster: Mapping[str, str], nearest: Mapping[str, tuple[str, float]]
+    rows: Sequence[Row],
+    roster: Mapping[str, str],
+    nearest: Mapping[tuple[str, str], tuple[str, float]],
 ) -> str:
-    """The table with the students' numbers, with those who are missing, and with who is alike."""
-    numbers = {name.casefold(): number for name, number in roster.items()}
-    handed_in = {row["student"].casefold() for row in rows}
-    missing = [name for name in roster if name.casefold() not in handed_in]
-    no_more = [{"student": n, "file": "", "status": "not handed in", "reason": ""} for n in missing]
-    lines = list(csv.reader(io.StringIO(report.table([*rows, *no_more]))))
+    """The table with the students' numbers and with who is alike, by (student, lab)."""
+    numbers = {same(name): number for name, number in roster.items()}
+    lines = list(csv.reader(io.StringIO(report.table(rows))))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*lines[0], "number", "talk about (shared unusual passages)"])
-    for line, row in zip(lines[1:], [*rows, *no_more], strict=True):
-        other, share = nearest.get(row["student"], ("", 0.0))
+    for line, row in zip(lines[1:], rows, strict=True):
+        other, share = nearest.get((row["student"], row.get("lab", "")), ("", 0.0))
         told = f"{other}: {share:.0%}" if share >= 0.5 else ""
-        writer.writerow([*line, numbers.get(row["student"].casefold(), ""), report.cell(told)])
+        writer.writerow([*line, numbers.get(same(row["student"]), ""), report.cell(told)])
     return out.getvalue()
 
 
+def without_points(
+    folder: Path, rows: Sequence[Row], waiting: Mapping[str, str], roster: Mapping[str, str]
+) -> list[Row]:
+    """Rows for what is not marked yet (file: student), is no notebook, or was not handed in."""
+    found = [
+        {"student": student, "file": file, "status": "not marked yet", "reason": ""}
+        for file, student in waiting.items()
+    ]
+    for student, name, kept in without_notebook(folder):
+        reason = f"No notebook is in its folder: {kept}."
+        found.append({"student": student, "file": name, "status": "no notebook", "reason": reason})
+    there = {same(row["student"]) for row in [*rows, *found]}
+    missing = [name for name in roster if same(name) not in there]
+    return found + [
+        {"student": n, "file": "", "status": "not handed in", "reason": ""} for n in missing
+    ]
+
+
+def twice(rows: Sequence[Row]) -> dict[tuple[str, str], list[str]]:
+    """The files by (student, lab), where they are several: one student's, or two of one name."""
+    files: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        if "lab" in row:
+            files.setdefault((same(row["student"]), row["lab"]), []).append(row["file"])
+    found = {}
+    for row in rows:
+        names = files.get((same(row["student"]), row.get("lab", "")), [])
+        if len(names) > 1:
+            found[row["student"], row["lab"]] = names
+    return found
+
+
 def export(rows: Sequence[Row], roster: Mapping[str, str], kind_of: str) -> str:
-    """The sums for a platform: ``moodle`` or ``canvas``. Who waits for a person has no sum yet."""
+    """The sums for a platform: ``moodle`` or ``canvas``.
+
+    No sum has who waits for a person, and of whom there are two notebooks of a lab.
+    """
     labs = sorted({row["lab"] for row in rows if row.get("points")})
-    numbers = {name.casefold(): number for name, number in roster.items()}
+    numbers = {same(name): number for name, number in roster.items()}
     sums: dict[str, dict[str, float]] = {}
     for row in rows:
         points = row.get("points", {})
-        if points and None not in points.values():
+        if (
+            points
+            and None not in points.values()
+            and (row["student"], row["lab"]) not in twice(rows)
+        ):
             sums.setdefault(row["student"], {})[row["lab"]] = sum(points.values())
     head = {
         "moodle": ["Full name", "ID number", *labs],
@@ -259,7 +331,7 @@ def export(rows: Sequence[Row], roster: Mapping[str, str], kind_of: str) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(head)
     for student in dict.fromkeys(row["student"] for row in rows):
-        number = numbers.get(student.casefold(), "")
+        number = numbers.get(same(student), "")
         middle = [number] if kind_of == "moodle" else ["", number, ""]
         got = [report.cell(sums.get(student, {}).get(lab)) for lab in labs]
         writer.writerow([report.cell(student), *middle, *got])
@@ -280,9 +352,14 @@ def write_all(folder: Path, hand_file: Path | None, roster_file: Path | None) ->
         raise ValueError(f"Nothing in {folder} is marked: make mark does that first.")
     if hand_file is not None and not hand_file.is_file():
         raise ValueError(f"There is no file {hand_file}.")
-    hand_file = hand_file or folder / HAND
-    hand = read_hand(hand_file, rows) if hand_file.is_file() else {}
+    # The newest last: it decides.
+    hand_files = [hand_file] if hand_file else own_files(folder, HAND, deep=False)
+    hand_files.sort(key=lambda path: (path.stat().st_mtime, path.name))
+    hand: Given = {}
+    for path in hand_files:
+        hand |= read_hand(path, rows)
     roster = read_roster(roster_file) if roster_file else {}
+    several = twice(rows)
     codes: dict[str, dict[str, str]] = {}
     answers: dict[tuple[str, str], list[tuple[str, str]]] = {}
     known = {(q.lab, q.task): q for q in questions(sources)}
@@ -297,29 +374,75 @@ def write_all(folder: Path, hand_file: Path | None, roster_file: Path | None) ->
             # nbgrader gives 0 to what was left as it was handed out: there is nothing to read.
             if question and row.get("points", {}).get(question.task) != 0:
                 given = (row["student"], cell.source)
-                answers.setdefault((question.lab, question.task), []).append(given)
+                if (row["student"], lab) not in several:
+                    answers.setdefault((question.lab, question.task), []).append(given)
         code = "\n".join(c.source for c in cells if c.cell_type == "code" and grade_id(c))
-        codes.setdefault(lab, {})[row["student"]] = code
-    for key, said in answers.items():
-        page = question_page(known[key], said, hand)
+        own = codes.setdefault(lab, {})
+        own[row["student"]] = own.get(row["student"], "") + "\n" + code
+    for key, given_answers in answers.items():
+        page = question_page(known[key], given_answers, hand)
         _write(marks / "questions" / f"{key[0]}-{key[1]}.html", page)
     after = combined(rows, hand)
+    pages = set()
     for row, full in zip(rows, after, strict=True):
         page_file = marks / "feedback" / state.pages[row["file"]]
         if page_file.is_file():
             page = returned(page_file.read_text(encoding="utf-8"), row, full, hand)
             _write(marks / "returned" / page_file.name, page)
-    nearest = {}
-    for of_lab in codes.values():
-        nearest |= alike(of_lab)
-    _write(marks / "all.csv", whole_table(after, roster, nearest))
+            pages.add(page_file.name)
+    for old in own_files(marks / "returned", "*.html", deep=False):
+        if old.name not in pages:  # of a file that is gone, or of a student who is two by now
+            old.unlink()
+    nearest = {
+        (student, lab): other
+        for lab, of_lab in codes.items()
+        for student, other in alike(of_lab).items()
+    }
+    waiting = {s.file: s.student for s in submissions if s.file not in state.done}
+    rest = without_points(folder, rows, waiting, roster)
+    _write(marks / "all.csv", whole_table([*after, *rest], roster, nearest))
     for kind_of in ("moodle", "canvas"):
         _write(marks / f"{kind_of}.csv", export(after, roster, kind_of))
-    waiting = sum(got is None for row in after for got in row.get("points", {}).values())
-    said = [f"{waiting} answers wait for a person: open {marks / 'questions'}."] if waiting else []
-    missing = len({n.casefold() for n in roster} - {row["student"].casefold() for row in rows})
-    said += [f"{missing} of the roster have handed nothing in."] if missing else []
-    return [*said, f"See {marks / 'all.csv'} and {marks / 'returned'}."]
+    return [
+        *_what_to_look_at(after, rest, roster),
+        *([f"Points by hand are from {', '.join(p.name for p in hand_files)}."] * bool(hand_files)),
+        *_what_to_read(after, marks),
+        f"See {marks / 'all.csv'} and {marks / 'returned'}.",
+    ]
+
+
+def _what_to_look_at(
+    rows: Sequence[Row], rest: Sequence[Row], roster: Mapping[str, str]
+) -> list[str]:
+    """What is not as one thinks when one sees the table alone."""
+    labs = Counter(row["lab"] for row in rows if "lab" in row)
+    told = ", ".join(f"{number} of {lab}" for lab, number in sorted(labs.items()))
+    said = [f"There are several labs: {told}."] if len(labs) > 1 else []
+    for (student, lab), files in twice(rows).items():
+        said.append(
+            f"{student} has {len(files)} notebooks of {lab}: {', '.join(files)}. No sum of theirs "
+            "is exported and none is on the page: leave one in the folder, or rename a namesake."
+        )
+    names = {same(name) for name in roster}
+    strangers = dict.fromkeys(
+        r["student"] for r in [*rows, *rest] if same(r["student"]) not in names
+    )
+    if roster and strangers:
+        said.append(f"Not on the roster, so without a number: {', '.join(strangers)}.")
+    status = Counter(row["status"] for row in rest)
+    empty = ", ".join(row["student"] for row in rest if row["status"] == "no notebook")
+    said += [f"No notebook is in the folder of {empty}."] if empty else []
+    for name, words in (
+        ("not marked yet", "still to be marked: call make mark again"),
+        ("not handed in", "of the roster have handed nothing in"),
+    ):
+        said += [f"{status[name]} {words}."] if status[name] else []
+    return said
+
+
+def _what_to_read(rows: Sequence[Row], marks: Path) -> list[str]:
+    waiting = sum(got is None for row in rows for got in row.get("points", {}).values())
+    return [f"{waiting} answers wait for a person: open {marks / 'questions'}."] if waiting else []
 
 
 def _write(path: Path, text: str) -> None:
@@ -331,7 +454,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
     print_all()
     parser = argparse.ArgumentParser(prog="python -m staff.marking.by_hand")
     parser.add_argument("folder", type=Path, help="of the submissions, after marking")
-    parser.add_argument("--hand", type=Path, help="points and comments (FOLDER/by_hand.csv)")
+    parser.add_argument("--hand", type=Path, help="points and comments (all FOLDER/by_hand*.csv)")
     parser.add_argument("--roster", type=Path, help="a CSV with the columns name and number")
     options = parser.parse_args(None if arguments is None else list(arguments))
     try:

@@ -23,6 +23,7 @@ import json
 import logging
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections import Counter
@@ -32,6 +33,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from nbgrader.api import Gradebook
 from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import setenv
@@ -68,6 +70,12 @@ def make_key(source: Path, secret: str | None, folder: Path) -> Path:
     key = folder / lab / source.stem
     (key / "source" / lab).mkdir(parents=True)
     nbformat.write(notebook, key / "source" / lab / source.name)
+    # A new gradebook takes three seconds of a program of its own: one is made, and copied.
+    empty = folder / "empty.db"
+    if not empty.exists():
+        with setenv(PATH=environment_path()):
+            Gradebook(f"sqlite:///{empty}").close()
+    shutil.copy(empty, key / "gradebook.db")
     course = CourseDirectory(
         root=str(key), assignment_id=lab, student_id=".", db_url=f"sqlite:///{key / 'gradebook.db'}"
     )
@@ -126,8 +134,10 @@ class Marking:
         state = State(marks, submissions, self._fingerprint(root, sources))
         todo = [s for s in submissions if self.again or not state.is_done(s, self.folder)]
         state.write()
+        state.tidy()
         if not todo:
             return state.rows()
+        print(f"{len(todo)} of {len(submissions)} notebooks are to be marked; preparing ...")
         # Short, since the path of a socket may have a hundred characters.
         short = "/tmp" if len(tempfile.gettempdir()) > 40 and os.path.isdir("/tmp") else None
         temporary = Path(tempfile.mkdtemp(prefix="marking-", dir=short)).resolve()
@@ -164,6 +174,18 @@ class Marking:
             return digest.hexdigest()
         # Slow on purpose: the secret should not be guessed from state.json.
         return hashlib.pbkdf2_hmac("sha256", self.secret.encode(), digest.digest(), 300_000).hex()
+
+
+def stop_as_by_ctrl_c() -> None:
+    """Let a closed terminal and ``kill`` end what has been started, and take away hidden tests."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number and signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores it
+            signal.signal(number, stop)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -218,4 +240,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    stop_as_by_ctrl_c()
     sys.exit(main())

@@ -40,8 +40,9 @@ class State:
             content = str(refusal).encode()
         digest = hashlib.sha256(self.fingerprint.encode() + content).hexdigest()
         self.digests[submission.file] = digest
-        entry = self.done.get(submission.file, {})
-        return entry.get("digest") == digest and entry["row"]["status"] in FINAL
+        entry, page = self.done.get(submission.file, {}), self.pages[submission.file]
+        same = entry.get("digest") == digest and entry.get("page", page) == page
+        return same and entry["row"]["status"] in FINAL
 
     def add(self, submission: Submission, result: Mapping[str, Any], page: str | None) -> None:
         path = self.marks / "feedback" / self.pages[submission.file]
@@ -51,11 +52,18 @@ class State:
             _write(path, page)
         row = {"student": submission.student, "file": submission.file, **result}
         digest = self.digests.get(submission.file, "")
-        self.done[submission.file] = {"digest": digest, "row": row}
+        page_name = self.pages[submission.file]
+        self.done[submission.file] = {"digest": digest, "row": row, "page": page_name}
         self.write()
 
     def rows(self) -> list[dict[str, Any]]:
         return [self.done[s.file]["row"] for s in self.submissions if s.file in self.done]
+
+    def tidy(self) -> None:
+        """Take away pages of files that are gone, or whose student has several by now."""
+        for page in (self.marks / "feedback").glob("*.html"):
+            if page.name not in self.pages.values():
+                page.unlink()
 
     def write(self) -> None:
         _write(self.marks / "points.csv", report.table(self.rows()))

@@ -63,6 +63,17 @@ def find_submissions(folder: Path) -> list[Submission]:
     return sorted(found, key=lambda submission: (submission.student, submission.file))
 
 
+def without_notebook(folder: Path) -> list[tuple[str, str, str]]:
+    """Folders that hold files, and none that is a notebook: student, folder, what it holds."""
+    found = []
+    for inner in sorted(folder.iterdir()):
+        own = is_own(inner.name) and inner.name != MARKS
+        if own and inner.is_dir() and not inner.is_symlink() and not any(_notebooks(inner)):
+            kept = ", ".join(sorted(path.name for path in inner.iterdir())[:5])
+            found.append((_MOODLE.sub("", inner.name), inner.name, kept or "it is empty"))
+    return found
+
+
 def _notebooks(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.iterdir()):
         if path.suffix.lower() == ".ipynb" and is_own(path.name):

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import os
+import shutil
 
 import nbformat
 import pytest
@@ -66,8 +68,9 @@ def test_points_and_comments_come_into_pages_sums_and_exports(folder):
     )
     (folder / "class.csv").write_text("name,number\nanna li,7\nCleo,9\n")
     said = by_hand.write_all(folder, None, folder / "class.csv")
-    assert said[0].startswith("1 answers wait for a person")
-    assert said[1] == "1 of the roster have handed nothing in."
+    assert "Not on the roster, so without a number: Ben." in said
+    assert "1 of the roster have handed nothing in." in said
+    assert any(line.startswith("1 answers wait for a person") for line in said)
     page = (folder / MARKS / "returned/Anna Li.html").read_text()
     assert f"<strong>5.5 of {3 + QUESTION.points:g} points</strong></p>" in page
     assert "Fine, &lt;but&gt; short" in page
@@ -80,6 +83,108 @@ def test_points_and_comments_come_into_pages_sums_and_exports(folder):
     assert moodle == ["Full name,ID number,lab05", "Anna Li,7,5.5", "Ben,,"]
     assert (folder / MARKS / "canvas.csv").read_text().splitlines()[1] == "Anna Li,,7,,5.5"
     assert {p: p.read_bytes() for p in before} == before  # the automatic half is as it was
+
+
+def test_points_for_a_checked_task_stand_in_its_row_too(folder):
+    state = State(folder / MARKS, find_submissions(folder), "")
+    page = folder / MARKS / "feedback" / state.pages["Ben.ipynb"]
+    said = report.line("pack", 3.0, 3.0, "✓ pack: <all>.")
+    page.write_text(page.read_text().replace(report.line("pack", 3.0, 3.0, ""), said))
+    hand = f"student,task,points,comment\nBen,pack,1,By luck\nBen,{QUESTION.task},,Come by\n"
+    (folder / "by_hand.csv").write_text(hand)
+    by_hand.write_all(folder, None, None)
+    page = (folder / MARKS / "returned/Ben.html").read_text()
+    assert f"<strong>1 of {3 + QUESTION.points:g} points</strong>" in page
+    assert report.line("pack", 1.0, 3.0, "✓ pack: <all>.\nBy luck") in page
+    assert "A person reads this one.\nCome by" in page  # a comment without points is kept
+
+
+@pytest.mark.parametrize(
+    ("mark", "encoding"), [(",", "utf-8"), (";", "utf-8-sig"), (",", "cp1252")]
+)
+def test_a_file_that_a_spreadsheet_has_saved(folder, mark, encoding, capsys):
+    lines = [["student", "task", "points", "comment"], ["Ben", QUESTION.task, "2", "schön"]]
+    text = "\r\n".join(mark.join(line) for line in lines)
+    (folder / "by_hand.csv").write_bytes(text.encode(encoding))
+    assert by_hand.main([str(folder)]) == (2 if encoding == "cp1252" else 0)
+    assert ("save it as CSV UTF-8" in capsys.readouterr().err) == (encoding == "cp1252")
+    if encoding != "cp1252":
+        assert "schön" in (folder / MARKS / "returned/Ben.html").read_text(encoding="utf-8")
+
+
+def test_files_of_several_pages_are_read_and_the_newer_one_counts(folder):
+    head, line = "student,task,points,comment\n", "{},{},{},\n"
+    for age, (name, *given) in enumerate(
+        [
+            ("by_hand-lab05-q (1).csv", "Ben", QUESTION.task, 2),
+            ("by_hand-lab05-q.csv", "Ben", QUESTION.task, 1),
+            ("by_hand.csv", "Anna Li", QUESTION.task, 3),
+        ]
+    ):
+        (folder / name).write_text(head + line.format(*given))
+        os.utime(folder / name, (10**9 - age, 10**9 - age))
+    said = by_hand.write_all(folder, None, None)
+    assert (
+        "Points by hand are from by_hand.csv, by_hand-lab05-q.csv, by_hand-lab05-q (1).csv." in said
+    )
+    rows = table((folder / MARKS / "all.csv").read_text())
+    assert (rows["Anna Li"]["total"], rows["Ben"]["total"]) == ("6", "5")
+
+
+def test_who_has_handed_in_under_another_spelling_in_no_notebook_or_twice(folder):
+    (folder / "class.csv").write_text(
+        "name,number\nAnna Lí,1\nben x,2\nCleo,3\nDan,4\nDan,5\n", encoding="utf-8"
+    )
+    (folder / "Anna Li_1234_assignsubmission_file_").rename(folder / "Anna Li\u0301")  # of a Mac
+    (folder / "Ben.ipynb").rename(folder / "Ben_X.ipynb")
+    (folder / "Cleo_99_assignsubmission_file_").mkdir()
+    (folder / "Cleo_99_assignsubmission_file_/lab.pdf").touch()
+    submissions = find_submissions(folder)
+    state = State(folder / MARKS, submissions, "")
+    for s in submissions:
+        state.add(s, row(s.student, s.file, 3.0, 1.0), None)
+    nbformat.write(RELEASE, folder / "Dan.ipynb")
+    said = by_hand.write_all(folder, None, folder / "class.csv")
+    rows = table((folder / MARKS / "all.csv").read_text())
+    assert {name: (r["number"], r["status"]) for name, r in rows.items()} == {
+        "Anna Li\u0301": ("1", "marked"),
+        "Ben_X": ("2", "marked"),
+        "Cleo": ("3", "no notebook"),
+        "Dan": ("", "not marked yet"),  # two on the roster have this name
+    }
+    assert "lab.pdf" in rows["Cleo"]["reason"]
+    assert not any("roster" in line for line in said)
+    assert "No notebook is in the folder of Cleo." in said
+    assert "1 still to be marked: call make mark again." in said
+
+
+def test_two_notebooks_of_one_name_have_no_sum_until_one_is_left(folder):
+    shutil.copy(folder / "Ben.ipynb", folder / "Anna Li_1234_assignsubmission_file_/lab (1).ipynb")
+    submissions = find_submissions(folder)
+    state = State(folder / MARKS, submissions, "")
+    for s in submissions:
+        state.is_done(s, folder)
+        state.add(s, row(s.student, s.file, 3.0, 1.0), f"<html>{s.file}")
+    said = by_hand.write_all(folder, None, None)
+    assert any(line.startswith("Anna Li has 2 notebooks of lab05: ") for line in said)
+    moodle = (folder / MARKS / "moodle.csv").read_text().splitlines()
+    assert moodle[1:] == ["Anna Li,,", "Ben,,4"]
+    state.tidy()
+    (folder / submissions[0].file).unlink()
+    state = State(folder / MARKS, find_submissions(folder), "")
+    state.tidy()
+    # Its page would have another name now: it is marked again, and the old one is not kept.
+    assert [state.is_done(s, folder) for s in state.submissions] == [False, True]
+    assert [p.name for p in (folder / MARKS / "feedback").iterdir()] == ["Ben.html"]
+    by_hand.write_all(folder, None, None)
+    assert [p.name for p in (folder / MARKS / "returned").iterdir()] == ["Ben.html"]
+
+
+def test_who_is_alike_in_one_lab_is_told_when_another_is_marked_too():
+    rows = [{**row(n, n, 3.0), "lab": lab} for n in ("anna", "ben") for lab in ("lab05", "lab06")]
+    text = by_hand.whole_table(rows, {}, {("anna", "lab05"): ("ben", 0.9)})
+    told = [line[-1] for line in csv.reader(io.StringIO(text))][1:]
+    assert told == ["ben: 90%", "", "", ""]
 
 
 @pytest.mark.parametrize(
@@ -111,8 +216,9 @@ def test_before_marking_and_without_the_file(folder, tmp_path_factory, capsys):
 def test_all_answers_stand_below_the_mark_scheme(folder):
     by_hand.write_all(folder, None, None)
     page = (folder / MARKS / f"questions/lab05-{QUESTION.task}.html").read_text()
-    assert report.escaped(QUESTION.scheme)[:60] in page
-    assert QUESTION.scheme
+    for words in (QUESTION.asked, QUESTION.scheme):
+        assert words
+        assert report.escaped(words)[:60] in page
     assert "&lt;b&gt;One&lt;/b&gt; thing" in page
     assert "<b>One" not in page
     assert "{{" not in page

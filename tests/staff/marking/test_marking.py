@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -437,3 +438,17 @@ def test_a_class_has_its_own_hidden_inputs(sources):
     assert "seed=0" not in text[1] + text[2]
     seeds = [re.findall(r"seed=(\d+)", t) for t in text[1:]]
     assert len(set(seeds[0] + seeds[1])) == 4
+
+
+def test_a_closed_terminal_and_kill_end_it_as_ctrl_c_does():
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+        module.stop_as_by_ctrl_c()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
