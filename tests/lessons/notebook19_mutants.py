@@ -10,6 +10,13 @@ MUTANTS = [
         "bayes", "the letter before", "counts[letter] /", "counts[text[t - 1]] /", "Keep a table"
     ),
     Mutant("in_steps", "another sign", "equals *", "2 * equals *", "Join four parts"),
+    Mutant(
+        "calibration_error",
+        "bins closed above",
+        "(10 * p).long()",
+        "((10 * p).ceil().long() - 1)",
+        "its lower edge",
+    ),
     Mutant("calibration_error", "no last bin", ".clamp(max=9)", "", "p = 1 as well"),
     Mutant(
         "calibration_error",
@@ -40,6 +47,19 @@ def bayes(text, V):
         row = torch.tensor([pairs.count((letter, v)) + 1.0 for v in range(V)])
         rows.append(row / row.sum())
     return torch.stack(rows)
+""",
+    ),
+    Rewrite(
+        "bayes",
+        "all at once, in double precision",
+        """
+def bayes(text, V):
+    one = torch.nn.functional.one_hot(text, V).double()
+    pairs = one[:-1, :, None] * one[1:, None, :]
+    first = torch.ones(1, V, V, dtype=torch.double)
+    counts = torch.cat([first, pairs]).cumsum(0)
+    rows = counts[torch.arange(len(text)), text]
+    return rows / rows.sum(1, keepdim=True)
 """,
     ),
     Rewrite(

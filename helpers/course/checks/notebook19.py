@@ -8,7 +8,7 @@ from helpers.course.checks.trial import Complaint
 from helpers.course.checks.turn import Case, turn
 
 turns = Lab("notebook19")
-CALIBRATED = see(19, "A task with a known ceiling")
+CALIBRATED = see(19, "A task that people have done")
 LEARNING = see(19, "Learning from the prompt")
 CALIBRATION = see(19, "How sure is it, and is it right to be?")
 STEPS = see(19, "Writing the steps down")
@@ -71,15 +71,22 @@ def some_texts(draw):
         yield Case("any text", draw.integers(0, V - 1, length), V, given=f"{length} ids, V = {V}")
 
 
+def single_precision(answer, text, V):
+    p = answer(text, V)
+    return p.float() if isinstance(p, torch.Tensor) and p.is_floating_point() else p
+
+
 @turn(
     turns,
     "Keep a table of counts (V, V), all ones at first. At each letter, first count the pair that "
     "ends here (the first letter ends none); then take the row of the present letter, divided by "
     f"its sum. {LEARNING}",
     cases=some_texts,
+    call=single_precision,
     tolerance=1e-5,
     slips="""
     torch.ones(V, V) => torch.full((V, V), 1e-9)
+    torch.ones(V, V) => torch.zeros(V, V)
         Begin with ones: a letter that has not been seen here is still possible.
     torch.ones(V, V) => torch.full((V, V), 1 / V)
         To each count 1 is added, not 1/V: then every table was equally probable beforehand.
@@ -97,6 +104,15 @@ def some_texts(draw):
         Divide by the sum of the same row.
     counts[letter] / counts[letter].sum() => counts[letter]
         These are counts: divide by their sum.
+    counts[letter].sum() => (counts[letter].sum() - V + 1)
+        Above, 1 is added to each of V counts, so their sum grows by V.
+    if t > 0: => if t > 1: ;; counts[text[t - 1], letter] => counts[text[t - 2], text[t - 1]]
+        The pair that ends at the present letter has been read: count it before you take the row.
+    if t > 0: => if t + 1 < len(text): ;; counts[text[t - 1], letter] => counts[letter, text[t + 1]]
+        That looks into the future: the letter that follows is what is asked for.
+    return (lambda c: c / c.sum(1, keepdim=True))(1.0 + torch.bincount(V * text[:-1] + text[1:], \
+    minlength=V * V).view(V, V))[text]
+        That looks into the future: a row may use only what stands up to its letter.
     """,
 )
 def bayes(text, V):
@@ -153,6 +169,10 @@ def answers_and_truth(draw):
     p, right = [0.95, 0.95, 0.95, 0.95, 0.65, 0.65], [1, 1, 1, 0, 1, 0]
     given = "p = 0.95 four times and 0.65 twice; right 1 1 1 0 1 0"
     yield Case("by hand", torch.tensor(p), torch.tensor(right) > 0, given=given)
+    hint = f"A bin begins with its lower edge: p = 0.5 lies in the bin from 0.5 on. {CALIBRATION}"
+    p, right = [0.5, 0.5, 0.45, 0.55, 0.55], [1, 1, 0, 0, 1]
+    given = "p = 0.5 twice, 0.45, 0.55 twice"
+    yield Case("p at an edge", torch.tensor(p), torch.tensor(right) > 0, given=given, hint=hint)
     hint = f"The last bin holds p = 1 as well: the number of a bin is at most 9. {CALIBRATION}"
     p, right = [1.0, 1.0, 0.92, 0.92, 0.3, 0.3], [1, 0, 1, 1, 1, 0]
     given = "p = 1 twice, 0.92 twice, 0.3 twice"
