@@ -49,6 +49,8 @@ assert max(results("ViT", "anywhere", 20_000, part="train")) < 18
 
 # %% c054
 assert torch.allclose(before, after, atol=1e-3)
+
+# %% c054 trained
 assert share_right(unmoved, test_labels) < share_right(before, test_labels) - 20
 
 # %% c057
