@@ -198,7 +198,8 @@ def build(root: Path, out: Path) -> None:
     """
     with tempfile.TemporaryDirectory() as scratch:
         collect(root, Path(scratch))
-        options = ["-q", "-W", "--keep-going", "-j", "auto"]
+        # One process: Sphinx warns of sphinx-mathjax-offline where more are asked for.
+        options = ["-q", "-W", "--keep-going"]
         subprocess.run(
             [sys.executable, "-m", "sphinx", *options, scratch, str(out.resolve())],
             check=True,

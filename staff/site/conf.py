@@ -14,9 +14,21 @@ myst_heading_anchors = 3
 myst_heading_slug_func = "staff.site.build.anchor_of"
 suppress_warnings = ["mystnb.unknown_mime_type", "config.cache"]
 
+# On a narrow screen sphinx-book-theme shows its own buttons for the two side bars, whereas
+# pydata-sphinx-theme opens them by the first of each kind only, which is hidden there.
+SIDE_BARS = """document.addEventListener("click", event => {
+  for (const [name, width] of [["primary", 992], ["secondary", 1200]]) {
+    const first = document.querySelector(`.${name}-toggle`);
+    const used = event.target.closest(`.${name}-toggle`);
+    const bar = document.getElementById(`pst-${name}-sidebar-modal`);
+    if (used && used !== first && bar && !bar.open && innerWidth < width) first.click();
+  }
+});"""
+
 
 def setup(app):
     """The first page stands at the site's root as well, under the name that servers look for."""
+    app.add_js_file(None, body=SIDE_BARS)
 
     def add_index(app, error):
         if error is None and app.builder.format == "html":
