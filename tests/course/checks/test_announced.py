@@ -40,6 +40,9 @@ def test_points_and_minutes_are_announced(lab):
     link = re.escape(f"({SOURCES[lab].name})")
     announced += [int(n) for n in re.findall(rf"{link}.* (\d+) min", readme)]
     assert announced == [minutes, minutes]
+    by_hand = sum(c.metadata.nbgrader.points for c in _cells(lab) if kind(c) == "answer")
+    row = rf"(?m)^\| {lab[3:]} \| (\d+), of which (\d+) by hand \|"  # for assistants
+    assert re.findall(row, readme) == [(str(total), str(by_hand))]
     assert minutes <= MOST_MINUTES[lab]
 
 
