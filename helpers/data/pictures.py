@@ -6,9 +6,8 @@ Pillow. A picture is a tensor (channels, height, width) of float32.
 
 from __future__ import annotations
 
-from pathlib import Path
+from importlib.metadata import distribution
 
-import matplotlib
 import numpy as np
 import torch
 from PIL import Image, ImageDraw, ImageFont
@@ -30,7 +29,9 @@ def capitals(letters: str = CAPITALS, side: int = 8, norm: float = 5.0) -> Tenso
         side: pixels; a letter fills them from edge to edge in its larger dimension.
         norm: of each picture, so that no letter is louder than another.
     """
-    font = Path(matplotlib.get_data_path()) / "fonts/ttf/DejaVuSans-Bold.ttf"
+    font = distribution("matplotlib").locate_file(
+        "matplotlib/mpl-data/fonts/ttf/DejaVuSans-Bold.ttf"
+    )
     large = ImageFont.truetype(str(font), 20 * side)
     drawn = []
     for letter in letters:
