@@ -7,6 +7,7 @@ import json
 import math
 import os
 import shutil
+import sys
 import warnings
 from itertools import islice
 from pathlib import Path
@@ -472,7 +473,8 @@ def test_a_save_cut_off_at_any_moment_leaves_a_checkpoint(tmp_path, monkeypatch)
             break
     assert found == sorted(found)
     assert set(found) == {2, 3}
-    assert len(found) < 200
+    few = 2 if sys.version_info < (3, 11) else 3  # pathlib 3.10 keeps functions of os from before
+    assert few < len(found) < 200
 
 
 def test_another_text_other_settings_or_another_model_are_refused(tmp_path):
