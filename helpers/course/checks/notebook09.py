@@ -78,7 +78,6 @@ def scores_to_mask(draw):
     .softmax(1) => .softmax(0)
         The softmax goes along each row, over the words that are looked at: softmax(1).
     tril() => triu()
-    == 0 => == 1
         The wrong side is hidden: here words look at the future, and not at what came before.
     tril() => tril(-1)
         A word may look at itself: the diagonal is not the future. (Here the first row has nothing

@@ -85,7 +85,6 @@ _SLIPS = Slips(
     _MultiHead,
     f"""
     / math.sqrt(q.shape[-1]) =>
-    math.sqrt(q.shape[-1]) => math.sqrt(self.n_heads)
         {SCALE}
     / math.sqrt(q.shape[-1]) => / q.shape[-1]
         {SCALE} Here that is done twice.
@@ -94,7 +93,6 @@ _SLIPS = Slips(
     masked_weights.fallback(scores, mask) => (scores * mask).softmax(-1)
         A masked score is -infinity. A score of 0 still counts: e to the power of 0 is 1.
     q, k = rotate.fallback(q, start), rotate.fallback(k, start) => q = rotate.fallback(q, start)
-    q, k = rotate.fallback(q, start), rotate.fallback(k, start) => k = rotate.fallback(k, start)
         {_BOTH}
     q, k = rotate.fallback(q, start), rotate.fallback(k, start) =>
         Nothing is turned here: without positions it reads a bag.

@@ -46,7 +46,6 @@ _SLIPS = Slips(
     logits / self.temperature => logits
         The temperature is not used: softmax(logits / temperature).
     ranked.cumsum(0) - ranked < self.share => ranked.cumsum(0) < self.share
-    ranked.cumsum(0) - ranked < self.share => ranked >= self.share
         {_CROSSES}
     p = p.scatter(0, order[~kept], 0.0) =>
         The share is not used: what is beyond it gets the probability 0.

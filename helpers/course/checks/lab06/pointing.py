@@ -117,7 +117,6 @@ def _head_on_its_device(trial: Trial) -> None:
     slips=f"""
     self.output(states).transpose(1, 2) => self.output(states) ;; \
     ~inside[:, None] => ~inside[..., None]
-    return logits.masked_fill(~inside[:, None], -math.inf) => return self.output(states)
         {_TURN}
     logits.masked_fill(~inside[:, None], -math.inf) => logits
         An answer stands in the passage: all other positions have the logit -infinity.
@@ -125,10 +124,7 @@ def _head_on_its_device(trial: Trial) -> None:
         view and reshape deal the numbers out anew, so that starts and ends are mixed up: exchange
         the dimensions with transpose.
     -math.inf => 0.0
-    logits.masked_fill(~inside[:, None], -math.inf) => logits * inside[:, None]
         {_ZERO}
-    -math.inf => math.inf
-        Outside of the passage it is minus infinity, -math.inf.
     -math.inf => -1e9
         -infinity itself is asked for, -math.inf, and no large negative number.
     (segments == 1) & (tokens != sep) => segments == 1
@@ -141,12 +137,8 @@ def _head_on_its_device(trial: Trial) -> None:
         The passage is the second text: its segment is 1.
     ~inside[:, None] => inside[:, None]
         masked_fill fills where its mask is True: that is outside of the passage.
-    (segments == 1) => ((tokens == sep).cumsum(1) >= 1)
-        Shorter pairs end in [PAD], whose segment is 0: no answer stands there, either.
     -math.inf) => -math.inf).log_softmax(-1)
         Logits are asked for, no log-probabilities.
-    -math.inf) => -math.inf).softmax(-1)
-        Logits are asked for, no probabilities.
     F.cross_entropy => 2 * F.cross_entropy
         The two cross-entropies are averaged, not added.
     spans.flatten()) => spans.flatten(), reduction="sum")
@@ -156,10 +148,7 @@ def _head_on_its_device(trial: Trial) -> None:
     logits.flatten(0, 1), spans.flatten() => logits[:, 1], spans[:, 1]
         The first token of the answer has a loss, too.
     spans.flatten()) => spans.flip(1).flatten())
-    .transpose(1, 2) => .transpose(1, 2).flip(1)
         Row 0 of the logits is for the first token, row 1 for the last one.
-    F.cross_entropy => -F.cross_entropy
-        A loss becomes smaller as the probability grows: the minus is missing.
     F.cross_entropy(logits.flatten(0, 1), spans.flatten()) => \
     -logits.gather(2, spans[..., None]).mean()
         Logits are no logarithms of probabilities yet: log_softmax makes them so.
@@ -256,9 +245,6 @@ def _few_sums(trial: Trial) -> None:
     + near => + near.masked_fill(torch.arange(limit) == 0, -math.inf)
         An answer may be one token long: j = i is allowed.
     return first, first + further => return starts.argmax(-1), ends.argmax(-1)
-    s, e = logits.unbind(1); T = s.shape[1]; i = torch.arange(T); \
-    far = (i - i[:, None]).abs() >= limit; sums = s[..., None] + e[:, None]; \
-    best = sums.masked_fill(far, -math.inf).flatten(1).argmax(1); return best // T, best % T
         The end may stand before the beginning here, as where each of the two is chosen by itself.
     return first, first + further => first = starts.argmax(-1); \
     return first, first + near[torch.arange(len(first)), first].argmax(-1)

@@ -97,8 +97,6 @@ _SLIPS = Slips(
     (tokens != self.pad)[:, None, None] => (tokens < self.V)[:, None, None]
         [MASK] may be attended to, as any sound may: only [PAD] may not.
     inputs[chosen & (what < 0.8)] => inputs[chosen]
-    inputs[chosen & (what < 0.8)] => inputs[chosen] ;; \
-    swapped = chosen & => swapped = chosen & (what < 0) &
         Broken makes [MASK] of most, but not all of the chosen tokens: from 0.9 on they stay.
     (what < 0.8)] => (what < 0.9)] ;; swapped = chosen & => swapped = chosen & (what < 0) &
         From 0.8 to below 0.9 a chosen token becomes the token in random, and no [MASK].
@@ -117,8 +115,6 @@ _SLIPS = Slips(
         The targets are what stood there before anything was hidden, and not the inputs.
     ignore_index=-100) => ignore_index=-100, reduction="sum")
         {_MEAN}; this is the sum.
-    ignore_index=-100) => ignore_index=-100, reduction="sum") / tokens.numel()
-        {_MEAN}, not over all positions of the batch.
     ignore_index=-100) => ignore_index=-100, reduction="sum") / (tokens != self.pad).sum()
         {_MEAN}, not over all tokens of the texts.
     """,
