@@ -86,8 +86,6 @@ _SLIPS = Slips(
     f"""
     / math.sqrt(q.shape[-1]) =>
         {SCALE}
-    / math.sqrt(q.shape[-1]) => / q.shape[-1]
-        {SCALE} Here that is done twice.
     (scores, mask) => (scores, ~mask)
         {MEANING}
     masked_weights.fallback(scores, mask) => (scores * mask).softmax(-1)
