@@ -38,10 +38,6 @@ reads the weight | self.old(x) => F.linear(x, self.old.weight) | Call old
 three dimensions alone | What old gives
 -        return torch.cat(pieces, -1)
 +        return torch.cat(pieces, 2)
-texts and tokens by name | What old gives
--        pieces = list(self.old(x).chunk(self.n, -1))
-+        B, T, I = x.shape
-+        pieces = list(self.old(x).view(B, T, -1).chunk(self.n, -1))
 no parameter | self.A = nn.Parameter(torch.randn(P, r, k) / k**0.5) \
     => self.register_buffer("A", torch.randn(P, r, k) / k**0.5) | A and B are parameters
 B drawn | torch.zeros(P => torch.ones(P | nothing is changed at first
@@ -73,10 +69,6 @@ no copies | p.detach().clone() => p.detach() | The numbers are copied
 the copy has a gradient | p.detach().clone() => p.clone() | detach()
 old in the names | named_parameters(name, recurse=False) => named_parameters(path, recurse=False) \
     | has no .old
-no biases | for own, p in layer.named_parameters(name, recurse=False): \
-    => for own, p in list(layer.named_parameters(name, recurse=False))[:1]: | belong to the state
-codes as well | state[f"{name}.weight"] = layer.weight() \
-    => state[f"{name}.weight"] = layer.weight(); state[f"{name}.codes"] = layer.codes | no place
 A and B as well | elif not hasattr(layer, "update"): => else: | no place
 
 == Repaired
@@ -116,15 +108,12 @@ zero before the step | Nothing moves at all
          loss.backward()
 +        self.optimizer.zero_grad()
          self.optimizer.step()
-copied too shallowly | best = {name: p.detach().clone() for name, p in self.trained().items()} \
-    => best = dict(self.trained()) | of the last step
 the first is kept | if now < lowest: => if best is None: | something else has changed
 a tensor | return loss.item() => return loss | loss.item()
 no number | return lowest => return best | a number
 
 == plan
 too much memory | "bits": 4 => "bits": 8 | take less
-a larger rank | "rank": 2 => "rank": 4 | take less
 too many operations | "rows": 8 => "rows": 16 | rows times steps
 two bits | "bits": 4 => "bits": 2 | What two bits have spoiled
 three bits | "bits": 4 => "bits": 3 | one of 2, 4, 8
@@ -133,8 +122,6 @@ AdamW's usual rate | 0.0025 => 0.001 | The rate is too small
 too few steps | "steps": 80 => "steps": 20 | too little
 goes astray | 0.0025 => 0.05 | The rate
 forgets | 0.0025 => 0.01 | A smaller rate
-the upper half at a high rate | "rank": 2, "first": 0, "rows": 8, "steps": 80, "rate": 0.0025 \
-    => "rank": 4, "first": 2, "rows": 8, "steps": 96, "rate": 0.006 | A smaller rate
 a text | 0.0025 => "0.003" | above 0
 """)
 

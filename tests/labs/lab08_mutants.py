@@ -26,23 +26,18 @@ one by one | the whole batch at once
 -    log_p = model(texts[:, :-1]).log_softmax(-1)
 +    log_p = torch.cat([model(text[None, :-1]) for text in texts]).log_softmax(-1)
 a product with 0 | log_p.where(counts, 0).sum(1) => (log_p * counts).sum(1) | not a number
-the first token alone | .sum(1) => [:, 0] | log (1/10)
-another softmax | .log_softmax(-1) => .log_softmax(1) | log (1/10)
 up to the last end | (before == 0) => (before < ended.sum(1, keepdim=True)) | first end mark
 prompts alone | place >= starts[:, None] => place < starts[:, None] | log (1/10)
 all starts alike | starts[:, None] => starts[0] | a word less
 ends needed | counts = answer & (before == 0) \
     => counts = answer & (before == 0) & (ended.sum(1, keepdim=True) > 0) | without an end mark
-nothing comes back | return log_p.where(counts, 0).sum(1) => print(log_p) | another type
 
 == fit_reward
 wrong pull | -D.T @ (1 - p) => -D.T @ p | log 3
 gradient steps, too few | w = w - torch.linalg.solve(H, g) => w = w - g | log 3
-better ones alone | D = x[better] - x[worse] => D = x[better] | log 3
 price in the gradient alone | + price * torch.eye(len(w), dtype=x.dtype) => | without an error
 rewards, not weights | return w => return x @ w | shape
 another type | w = x.new_zeros(x.shape[1]) => w = torch.zeros(x.shape[1]) | the type of x
-half of the pairs | D = x[better] - x[worse] => D = (x[better] - x[worse])[::2] | log 3
 
 == group_advantages
 others of all | others = size - 1 => others = len(returns) - 1 | its own prompt
@@ -98,9 +93,6 @@ a copy at every step | whatever models these are
              gap = self.log_probs(self.policy, texts) - self.log_probs(self.reference, texts)
 no cost at all | self.reward(texts) - self.beta * gap => self.reward(texts) | change its fault alone
 the price alone | self.reward(texts) - self.beta * gap => -self.beta * gap | has not moved
-a fixed price | self.beta * gap => gap | change its fault alone
-the end mark left out | answer_log_probs(model, texts, starts, self.end) \
-    => answer_log_probs(model, texts, starts, self.end) - 1 | still belongs
 one token late | torch.full((len(texts),), self.start) \
     => torch.full((len(texts),), self.start + 1) | still belongs
 the policy is frozen | copy.deepcopy(policy).requires_grad_(False) \

@@ -109,7 +109,6 @@ def noisy(draw):
     .logsumexp(2) => .amax(2)
         That is the score of the best place alone: the places are summed, by logsumexp.
     .logsumexp(2) => .sum(2)
-    .logsumexp(2) => .mean(2)
         It is probabilities that are summed over the places, not their logarithms: logsumexp.
     .logsumexp(2) => .logsumexp(1)
         The sum runs over the places, not over the letters: they stay apart.

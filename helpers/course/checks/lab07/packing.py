@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from helpers.course.checks.lab07 import solutions
-from helpers.course.checks.lab07.common import BITS, has, is_module_class, lab, linear
+from helpers.course.checks.lab07.common import BITS, has, lab, linear
 from helpers.course.checks.trial import Trial
 from helpers.course.checks.turn import Slips
 
@@ -38,7 +38,7 @@ SLIPS = Slips(
 
 @lab.task(solutions.Packed)
 def Packed(trial: Trial) -> None:
-    is_module_class(trial)
+    trial.is_class_from("nn.Module", "forward", "state_dict")
     usual = f"Scale, codes, m added so that none is below 0, several in a byte. {BITS}"
     by_hand = nn.Linear(4, 1, False).double()
     by_hand.weight.data = torch.tensor([[0.7, -0.3, 0.1, 0.0]]).double()

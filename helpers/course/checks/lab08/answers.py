@@ -133,7 +133,6 @@ _SHIFT = (
     ended = answer & ( => ended = (
         {_PROMPT}
     place >= starts[:, None] => place > starts[:, None]
-    place = torch.arange(1, texts.shape[1]) => place = torch.arange(texts.shape[1] - 1)
     texts[:, 1:, None] => texts[:, :-1, None]
         {_SHIFT}
     .cumsum(1) - ended.long() => .cumsum(1)

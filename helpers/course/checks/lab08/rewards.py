@@ -190,7 +190,6 @@ def _four(trial: Trial) -> Iterator[Case]:
     loss.mean(), slope, -slope => loss.mean(), -slope, slope
         The sign: a step goes against the gradient, and is to make the preferred text likelier.
     loss.mean(), slope, -slope => loss, slope, -slope
-    loss.mean(), slope, -slope => loss.sum(), slope, -slope
         The mean loss is asked for, one number.
     """,
 )
