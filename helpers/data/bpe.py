@@ -76,8 +76,6 @@ class BPETokenizer:
                     f"Merge {i} joins tokens {a} and {b}, but only 0 to {255 + i} are there."
                 )
             self._tokens.append(self._tokens[a] + self._tokens[b])
-        if len(set(self._tokens)) < len(self._tokens):
-            raise TokenizerError("Two merges make the same token: no training learns such merges.")
         self._joined = {pair: 256 + i for i, pair in enumerate(self.merges)}
         self._special = _pattern_of(special_tokens)
         self.special_tokens = list(special_tokens)
@@ -123,8 +121,6 @@ class BPETokenizer:
                 f"vocab_size is {vocab_size}: 256 bytes{begun} and {len(special_tokens)} special "
                 f"tokens need at least {smallest}."
             )
-        if min_count < 1:
-            raise TokenizerError(f"min_count is {min_count}: a pair must occur at least once.")
         _check_encodable(text)
         parts = special.split(text)[::2] if special else [text]
         words = Counter(chain.from_iterable(_pre_tokens(pre_token, part) for part in parts))

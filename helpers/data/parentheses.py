@@ -119,12 +119,7 @@ def count_shapes(length: int, depth: int | None = None) -> int:
     """How many balanced shapes have this length, and this depth where one is given. Exact.
 
     Of length 2m there are Catalan(m) = (2m)! / (m! (m+1)!).
-
-    Raises:
-        ValueError: a negative length or depth.
     """
-    if length < 0 or (depth is not None and depth < 0):
-        raise ValueError(f"length {length} and depth {depth} must not be negative.")
     if depth is None:
         return _ways(length, length // 2)[length][0]
     below = _ways(length, depth - 1)[length][0] if depth else 0
@@ -211,7 +206,6 @@ def sample_balanced(
     Raises:
         ValueError: there is no such sequence, or no colour.
     """
-    _check_colours(colours)
     shapes = sample_shapes(n, length, generator, depth)
     opening_colours = torch.randint(colours, (n, length // 2), generator=generator)
     return colour_shapes(shapes, opening_colours, colours)
@@ -269,12 +263,4 @@ def _symbols(tokens: Tensor | Iterable[int], colours: int) -> Sequence[int]:
 
 
 def _signs(colours: int) -> str:
-    _check_colours(colours)
-    if colours > len(_OPENINGS):
-        raise ValueError(f"There are brackets for {len(_OPENINGS)} colours, not for {colours}.")
     return _OPENINGS[:colours] + _CLOSINGS[:colours][::-1]
-
-
-def _check_colours(colours: int) -> None:
-    if colours < 1:
-        raise ValueError(f"colours is {colours}, expected at least one.")

@@ -43,8 +43,6 @@ class UnigramTokenizer:
     unk = 0
 
     def __init__(self, log_p: Mapping[str, float]) -> None:
-        if not log_p or not all(isinstance(piece, str) and piece for piece in log_p):
-            raise TokenizerError("The pieces are strings, none of them empty, and there is one.")
         self.log_p = dict(log_p)
         self.pieces = ["<unk>", *self.log_p]
         self._ids = {piece: i for i, piece in enumerate(self.pieces) if i}

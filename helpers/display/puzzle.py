@@ -71,10 +71,6 @@ class RulePuzzle:
     revealed: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
-        if not self.question.strip() or not self.rule.strip():
-            raise ValueError("A puzzle needs a question and a rule that explains the answer.")
-        if len(set(self.answers)) != 2 or not all(word.strip() for word in self.answers):
-            raise ValueError(f"answers is {self.answers}: give two words, for class 1 and 0.")
         self.solved, self.asked = _split(self.examples, self.shown)
 
     @property
@@ -202,18 +198,8 @@ def table_html(puzzle: RulePuzzle) -> str:
 
 def _split(examples: Sequence[tuple[str, int]], shown: int) -> tuple[list, list]:
     """The first ``shown`` examples of each class, and the others; both keep their order."""
-    kinds: dict[str, int] = {}
-    for text, kind in examples:
-        if not isinstance(text, str) or kind not in (0, 1):
-            raise ValueError(f"Got {text!r} with class {kind!r}: give a text and the class 1 or 0.")
-        if kinds.setdefault(text, int(kind)) != kind:
-            raise ValueError(f"{text!r} is given as class 1 and as class 0: keep one of them.")
-    examples = [(text, kinds[text]) for text, _ in examples]
+    examples = [(text, int(kind)) for text, kind in examples]
     places = [[i for i, (_, kind) in enumerate(examples) if kind == c][:shown] for c in (0, 1)]
     firsts = {*places[0], *places[1]}
-    if shown < 1 or len(firsts) < 2 * shown or len(firsts) == len(examples):
-        raise ValueError(
-            f"shown is {shown}: give 1 or more, as many examples of each class, and more to ask."
-        )
     solved = [example for i, example in enumerate(examples) if i in firsts]
     return solved, [example for i, example in enumerate(examples) if i not in firsts]

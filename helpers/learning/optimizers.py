@@ -61,7 +61,7 @@ class Muon(torch.optim.Optimizer):
         precision: of Newton-Schulz, "bfloat16" or "float32"; None for what the device gains by.
 
     Raises:
-        ValueError: a parameter that is no matrix, or settings out of range.
+        ValueError: a parameter that is no matrix.
 
     Source: K. Jordan et al., Muon: An optimizer for hidden layers in neural networks (2024).
     """
@@ -74,13 +74,6 @@ class Muon(torch.optim.Optimizer):
         momentum: float = 0.95,
         precision: str | None = None,
     ) -> None:
-        if lr < 0 or weight_decay < 0 or not 0 <= momentum < 1:
-            raise ValueError(
-                "Muon needs lr >= 0, weight_decay >= 0 and 0 <= momentum < 1: got "
-                f"lr {lr}, weight_decay {weight_decay}, momentum {momentum}."
-            )
-        if precision not in (None, "bfloat16", "float32"):
-            raise ValueError(f"precision is {precision!r}; expected 'bfloat16' or 'float32'.")
         self.precision = precision
         super().__init__(params, {"lr": lr, "weight_decay": weight_decay, "momentum": momentum})
         shapes = [tuple(p.shape) for group in self.param_groups for p in group["params"]]

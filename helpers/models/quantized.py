@@ -166,8 +166,7 @@ def quantize_model(
     (they are then kept as numbers, so that only what is computed changes, not what it takes).
 
     Raises:
-        ValueError: bits or a group as for ``quantize``, a model that is quantized already, or one
-            without linear maps.
+        ValueError: bits or a group as for ``quantize``, or a model that is quantized already.
     """
     parts = list(model.modules())
     if made := [part for part in parts if isinstance(part, QuantizedLinear)]:
@@ -175,8 +174,6 @@ def quantize_model(
             f"The model is quantized already, to {made[0].bits} bits: quantize the model that it "
             "was made from."
         )
-    if not any(isinstance(part, nn.Linear) for part in parts):
-        raise ValueError(f"This {type(model).__name__} has no linear map to quantize.")
     model = copy.deepcopy(model)
     for parent in list(model.modules()):
         for name, part in list(parent.named_children()):

@@ -172,7 +172,7 @@ class WordVectors:
         vectors: (V, D).
 
     Raises:
-        ValueError: as many words as vectors are needed, and none of length zero.
+        ValueError: as many words as vectors are needed.
     """
 
     def __init__(self, words: Sequence[str], vectors: Tensor) -> None:
@@ -184,10 +184,6 @@ class WordVectors:
                 f"{len(self.words)}, and {len(self.vectors)} vectors."
             )
         length = self.vectors.norm(dim=1, keepdim=True)
-        if not bool((length > 0).all()):
-            raise ValueError(
-                "A vector of zeros has no direction: leave out words without a vector."
-            )
         self._unit = self.vectors / length  # (V, D)
 
     def row(self, word: str) -> int:

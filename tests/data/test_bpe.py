@@ -279,6 +279,3 @@ def test_bad_text_and_ids(tokenizer):
 def test_bad_merges():
     with pytest.raises(TokenizerError, match=r"Merge 1 joins tokens 0 and 257, but only 0 to 256"):
         BPETokenizer([(0, 0), (0, 257)])
-    for twice in ([(0, 0), (0, 0)], [(0, 0), (0, 256), (256, 0)]):
-        with pytest.raises(TokenizerError, match="same token"):
-            BPETokenizer(twice)

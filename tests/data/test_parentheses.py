@@ -112,8 +112,6 @@ def test_brackets_of_each_colour_fit():
     assert tokens("").shape == (0,)
     with pytest.raises(ValueError, match="none of the brackets"):
         tokens("(a)")
-    with pytest.raises(ValueError, match="5 colours, not for 6"):
-        text([0, 11], colours=6)
 
 
 # Counting and sampling

@@ -336,16 +336,11 @@ def test_a_path_has_corners_and_one_head():
 
 REFUSED = [
     (lambda d: d.box("a", 1, 1), "There is a 'a' already: every part needs a name of its own."),
-    (lambda d: d.box("x", 1, 1, kind="oval"), "of the kind 'box', 'circle' or 'plain', not 'oval'"),
-    (lambda d: d.band("w", 0, 0, []), "The band 'w' has no tokens"),
-    (lambda d: d.stack("s", 0, 0, []), "The stack 's' has no steps"),
     (lambda d: d.matrix("m", 0, 0, [1, 2]), r"The matrix 'm' needs rows and columns, not \(2,\)"),
-    (lambda d: d.matrix("m", 0, 0, (2, 3), rows="abc"), "The matrix 'm' needs 2 words for its row"),
     (lambda d: d.arrow("a", "z"), "There is no 'z' in this drawing; there are: a, b, c."),
     (lambda d: d.arrow("a", "b", kind="=="), "An arrow is one of ->, =>, ~>, --, not '=='."),
     (lambda d: d.arrows("a b"), "'a b' is no arrow: write such as 'a -> b: 3 × 4'."),
     (lambda d: d.path(["a"]), "A path needs two points or more, not 1."),
-    (lambda d: d.frame(" "), "Name at least one node"),
     (
         lambda d: d.note(0, 0, "words", side="top"),
         "Words stand at one of middle, left, .* not 'top'",

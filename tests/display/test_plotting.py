@@ -134,12 +134,10 @@ def test_bars_carry_their_values():
     assert [patch.get_width() for patch in ax.patches] == [1.0, 0.0, 0.0]
 
 
-def test_standing_bars_in_groups():
+def test_bars_in_groups():
     groups = {"train": [1, 2], "held out": [3, 4]}
-    ax = plotting.bars(
-        ["a", "b"], groups, xlabel="model", ylabel="bits", horizontal=False, floor={"source": 1}
-    )
-    assert [patch.get_height() for patch in ax.patches] == [1, 2, 3, 4]
+    ax = plotting.bars(["a", "b"], groups, xlabel="bits", floor={"source": 1})
+    assert [patch.get_width() for patch in ax.patches] == [1, 2, 3, 4]
     assert len({patch.get_hatch() for patch in ax.patches}) == 2
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["train", "held out"]
     assert ax.texts[-1].get_text() == "source"

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-import pytest
-
 from helpers.display import puzzle as module
 from helpers.display.puzzle import PuzzleBoard, RulePuzzle, rule_puzzle, table_html
 
@@ -54,10 +52,6 @@ def test_answers_are_graded_until_there_are_no_more_examples():
     assert puzzle.answer(0)
     assert puzzle.over
     assert puzzle.verdicts == [True, False, True]
-    with pytest.raises(ValueError, match="none after the end"):
-        puzzle.answer(1)
-    with pytest.raises(ValueError, match="Got the answer 2"):
-        make().answer(2)
 
 
 def test_the_score_counts_all_answers_and_the_last_ten():
@@ -138,29 +132,6 @@ def test_what_is_not_answered_yet_is_not_in_the_page():
     assert "[4, 5]" not in board._table.value
     assert "[2, 0, 9, 7]" not in page
     assert "[0, 0]" not in page
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"examples": [*EXAMPLES, ("[1, 8]", 2)]}, "'\\[1, 8\\]' with class 2"),
-        (
-            {
-                "examples": [
-                    *EXAMPLES,
-                ]
-            },
-            "give a text",
-        ),
-        ({"examples": [*EXAMPLES, ("[0, 9]", 0)]}, "as class 1 and as class 0"),
-        ({"examples": EXAMPLES[:2]}, "of each class"),
-        ({"rule": " "}, "a question and a rule"),
-        ({"answers": ("yes", "yes")}, "two words"),
-    ],
-)
-def test_a_faulty_puzzle_is_refused(change, message):
-    with pytest.raises(ValueError, match=message):
-        rule_puzzle(**{"examples": EXAMPLES, **WORDS, "shown": 1, **change})
 
 
 def test_the_output_carries_the_solved_examples(monkeypatch):

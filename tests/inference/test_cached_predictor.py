@@ -185,8 +185,6 @@ def test_the_same_text_with_and_without_the_cache(kind):
 
 def test_errors_name_what_is_wrong_and_leave_the_mode():
     model = make().train()
-    with pytest.raises(ValueError, match="must hold one token or more, not 0"):
-        CachedPredictor(model, BOS, 0)
     with pytest.raises(ValueError, match="learned positions for 12 tokens"):
         CachedPredictor(model, BOS, 13)
     assert CachedPredictor(make("modern"), BOS, 13).window == 13, "rotary positions know no end"

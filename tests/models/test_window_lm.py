@@ -64,10 +64,3 @@ def test_the_predictor_equals_the_full_forward_pass(kind, length):
     expected = full[:-1].gather(1, tokens[:, None])[:, 0]
     torch.testing.assert_close(predictor.log_probs(tokens, length), expected)
     torch.testing.assert_close(log_probs(predictor, tokens), expected)
-
-
-def test_a_window_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="window"):
-        WindowLM(V, D, H, 0)
-    with pytest.raises(ValueError, match="window"):
-        NeuralPredictor(make(WindowLM, 1), 1, 0)
