@@ -37,7 +37,6 @@ class TextWindows:
     the batches that it would have seen, and several processes can share every batch.
 
     Args:
-        tokens: the text's ids, (N,).
         batch_size: B, windows of a batch.
         length: T, tokens of a window.
         seed: any whole number; another seed, another order.

@@ -57,7 +57,7 @@ class BPETokenizer:
             left to right, are the pre-tokens; it must match all of a text. GPT-2's by default.
 
     Raises:
-        TokenizerError: a merge joins a token that is not there yet or makes one that is; a special
+        TokenizerError: a merge joins a token that is not there yet; a special
             token is empty or stands twice; the pattern is no regular expression, or has groups.
     """
 
@@ -100,12 +100,9 @@ class BPETokenizer:
         in the ``tokenizers`` library. The text is cut at special tokens, so none is in a merge.
 
         Args:
-            text: what to learn from.
             vocab_size: V, with the 256 bytes and the special tokens. The vocabulary stays smaller
                 once no pair occurs ``min_count`` times.
-            special_tokens: as of the class.
             min_count: how often a pair must occur to be merged.
-            pattern: as of the class.
             first: merges to begin with, such as those that another pattern has led to.
 
         Raises:

@@ -67,7 +67,6 @@ class Story:
 
     Attributes:
         id: five digits, the first two of them the book's.
-        title: of the story; several stories may share one.
         text: the story, a paragraph a line.
         words: the three words that its writer was given; they occur in some form.
         people: who of ``PEOPLE`` is named in the text, in the order of their first mention. A name
@@ -168,7 +167,6 @@ def named_people(text: str, expected: Iterable[str] = ()) -> tuple[str, ...]:
     """Who of ``PEOPLE`` is named in a text, in the order of their first mention.
 
     Args:
-        text: of a story.
         expected: people whose names count at the beginning of a sentence too, although they are
             also words (Button, Plum, Silver).
     """

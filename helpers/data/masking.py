@@ -33,8 +33,6 @@ def mask_tokens(
         tokens: ids in any shape.
         mask: the id of [MASK].
         vocab_size: V; random tokens are drawn from the ids that are not special.
-        generator: draws what is chosen and what becomes of it.
-        share: of the tokens that are chosen.
         kinds: three shares that sum to 1: masked, random, unchanged.
         special: ids that are never chosen and never drawn, such as [PAD] and [CLS]; [MASK] is one
             of them in any case.

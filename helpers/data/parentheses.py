@@ -31,7 +31,7 @@ def text(tokens: Tensor | Iterable[int], colours: int = COLOURS) -> str:
     """Token ids as brackets, one colour a kind of bracket; padding is left out.
 
     Raises:
-        ValueError: more than 5 colours, or ids that are no symbols.
+        ValueError: ids that are no symbols.
     """
     signs = _signs(colours)
     return "".join(signs[token] for token in _symbols(tokens, colours))
@@ -41,7 +41,7 @@ def tokens(text: str, colours: int = COLOURS) -> Tensor:
     """The ids (L,) of a sequence written in the brackets ``([{<«»>}])``.
 
     Raises:
-        ValueError: more than 5 colours, or a sign that is none of these brackets.
+        ValueError: a sign that is none of these brackets.
     """
     signs = _signs(colours)
     unknown = sorted(set(text) - set(signs))
@@ -132,9 +132,7 @@ def sample_shapes(
     """Draw n balanced shapes, each equally likely: (n, L) bool, True where it opens.
 
     Args:
-        n: how many.
         length: L, even.
-        generator: the source of randomness.
         depth: if given, all and only shapes of exactly this depth.
 
     Raises:
@@ -168,10 +166,6 @@ def colour_shapes(opens: Tensor, opening_colours: Tensor, colours: int = COLOURS
     Args:
         opens: (N, L) bool, shapes whose height never falls below 0 (they may end above it).
         opening_colours: (N, K) long, K at least the number of openings.
-        colours: c.
-
-    Returns:
-        (N, L) long.
     """
     n, length = opens.shape
     number = (opens.long().cumsum(1) - 1).clamp(min=0)  # of the opening
@@ -197,14 +191,12 @@ def sample_balanced(
     """Draw n balanced sequences, uniform over shapes and colours: (n, L) long.
 
     Args:
-        n: how many.
         length: L, even.
-        generator: the source of randomness.
         colours: c; each opening takes one of them, all equally likely.
         depth: if given, all and only shapes of exactly this depth.
 
     Raises:
-        ValueError: there is no such sequence, or no colour.
+        ValueError: there is no such sequence.
     """
     shapes = sample_shapes(n, length, generator, depth)
     opening_colours = torch.randint(colours, (n, length // 2), generator=generator)

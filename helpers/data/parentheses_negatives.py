@@ -43,11 +43,7 @@ def wrong_order(tokens: Tensor, generator: torch.Generator, colours: int = COLOU
 def one_colour_swapped(
     tokens: Tensor, generator: torch.Generator, colours: int = COLOURS
 ) -> Tensor:
-    """One symbol, anywhere, gets another colour; it still opens or closes as before.
-
-    Raises:
-        ValueError: only one colour.
-    """
+    """One symbol, anywhere, gets another colour; it still opens or closes as before."""
     n, length = tokens.shape
     place = torch.randint(length, (n, 1), generator=generator)
     shift = torch.randint(1, colours, (n, 1), generator=generator)

@@ -26,7 +26,6 @@ class LabelledSequences:
         tokens: (N, L) long, short rows filled up at the end with the padding id 2c.
         labels: (N,) long, 1 where the sequence is balanced.
         kinds: (N,) long, an index into ``KINDS``.
-        colours: c.
     """
 
     tokens: Tensor
@@ -64,11 +63,8 @@ def near_miss_set(
     ``random_strings`` and ``truncated`` are drawn anew.
 
     Args:
-        n: how many sequences.
         lengths: even; each pair of a balanced and another sequence takes one at random.
-        generator: the source of randomness.
         kinds: names of ``NEGATIVES``, each equally likely.
-        colours: c.
         depth: if given, of all balanced sequences that are so drawn.
     """
     draw = sample_exchangeable if "colours_exchanged" in kinds else sample_balanced
@@ -120,9 +116,6 @@ def batches(
     length may be smaller. A batch size of 1 gives the sequences one at a time.
 
     Args:
-        labelled: the set.
-        batch_size: B.
-        generator: the source of randomness.
         passes: over the set; endless for None.
     """
     lengths, done = labelled.lengths, 0
@@ -149,8 +142,6 @@ def put_together(
 
     Args:
         parts: for each length the tokens (n, L), and their kinds (n,), indices into ``KINDS``.
-        generator: the source of randomness.
-        colours: c.
     """
     longest = max(tokens.shape[1] for tokens, _ in parts)
     total = sum(len(tokens) for tokens, _ in parts)

@@ -158,12 +158,6 @@ class Batches:
     """Numbered batches of examples, ((tokens, segments), targets), in a new order each pass.
 
     Tokens are filled up with [PAD], segments with 0, tags with -100; classes and spans are stacked.
-
-    Args:
-        examples: of one task.
-        batch_size: B.
-        pad: the id of [PAD].
-        seed: any whole number.
     """
 
     def __init__(

@@ -249,7 +249,7 @@ class HiddenMarkovSource:
             seen: (B, T) bool, which tokens are read.
 
         Raises:
-            ValueError: other shapes, or seen tokens out of range.
+            ValueError: seen tokens out of range.
         """
         before, _, after = self._messages(tokens, seen)
         return (_normalised(before * after) @ self.emissions).log()

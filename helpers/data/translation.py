@@ -78,7 +78,6 @@ class PhraseGrammar:
 
     Attributes:
         english_words: the English vocabulary in alphabetical order, punctuation included.
-        french_words: the French one.
         size: how many different pairs there are up to ``depth``; exact.
     """
 
@@ -98,10 +97,7 @@ class PhraseGrammar:
         """Draw n pairs, independent of each other, so that short ones come more than once.
 
         Args:
-            n: how many.
-            generator: where the randomness comes from.
             max_length: the most English words, punctuation included; None for no limit.
-            min_length: the fewest.
 
         Raises:
             ValueError: lengths that (almost) no sentence has.
@@ -152,11 +148,7 @@ class PhraseGrammar:
 
 
 class WordVocabulary:
-    """Word ids of one language: 0 fills up (``pad``), 1 begins (``bos``), 2 ends (``eos``).
-
-    Args:
-        words: the words, in the order of their ids from 3 on; none twice.
-    """
+    """Word ids of one language: 0 fills up (``pad``), 1 begins (``bos``), 2 ends (``eos``)."""
 
     pad, bos, eos = 0, 1, 2
 

@@ -56,7 +56,6 @@ class UnigramTokenizer:
         All characters of the text are kept, as with a character coverage of 1.
 
         Args:
-            text: what to learn from.
             vocab_size: V with ``<unk>``; it stays smaller where the text has fewer pieces.
 
         Raises:
@@ -106,7 +105,6 @@ def best_cut(word: str, log_p: Mapping[str, float], without: str = "") -> list[s
     """Viterbi: the pieces with the largest sum of log-probabilities that make up the word.
 
     Args:
-        word: what is cut.
         log_p: piece -> log-probability. A character that is no piece is far less likely than all.
         without: a piece that must not be used.
     """

@@ -56,7 +56,6 @@ class WordPieceTokenizer:
         then the alphabet. Every merge compares all pairs: meant for a few thousand pieces.
 
         Args:
-            text: what to learn from.
             vocab_size: V with ``[UNK]``; it stays smaller once no pair occurs ``min_count`` times.
             min_count: how often a pair must occur to be joined.
             by_count: join the pair with the highest count instead, as byte-pair encoding does; so

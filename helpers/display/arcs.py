@@ -48,7 +48,7 @@ def attention_arcs(
         size: of the letters, in points.
 
     Raises:
-        ValueError: there is no such word, or weights that do not fit the words.
+        ValueError: weights that do not fit the words.
     """
     row = _checked(words, weights, chosen)
     boxes = _flow(words, size)  # x, y of the middle, width

@@ -41,7 +41,6 @@ def next_token_bars(
     Args:
         before, after: (V,) probabilities (not their logarithms) of the next token.
         labels: V tokens as strings; spaces, line breaks and tabs are made visible.
-        top: how many tokens have bars of their own.
         high: the least top of the axis, where plots are to be compared. The axis always holds the
             single tokens; a last bar that is higher is cut off and says its value.
 

@@ -75,12 +75,6 @@ class Drawing:
 
     Whatever is added raises a ValueError, in one sentence, where a name is taken or unknown, or
     where there is nothing to add.
-
-    Args:
-        title: stands above it.
-
-    Attributes:
-        nodes: what has been added, by name.
     """
 
     def __init__(self, title: str = "") -> None:
@@ -504,9 +498,6 @@ def animate(
 
     Args:
         draw: makes the drawing of step 0 .. steps - 1; nothing is kept between them.
-        steps: how many there are.
-        caption: of every one of them.
-        label: beside the slider.
         start: the step that is shown at first, and stored.
     """
 

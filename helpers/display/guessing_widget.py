@@ -49,8 +49,7 @@ def guessing_game(
             alone.
 
     Raises:
-        ValueError: if there is no passage, one has a symbol outside the alphabet or no symbol
-            after ``start``, or ``encode`` does not give one id per symbol.
+        ValueError: if a passage has a symbol outside the alphabet.
     """
     how = (predictor, encode, start, length, only_shown)
     board = GuessingBoard(texts, alphabet, *how)
@@ -63,13 +62,7 @@ def guessing_game(
 
 
 class GuessingBoard:
-    """The widgets of the game and what their buttons do; ``press`` is also there for tests.
-
-    Attributes:
-        game: the round that is being played.
-        keys: symbol -> its button.
-        parts: the widgets, from top to bottom.
-    """
+    """The widgets of the game and what their buttons do; ``press`` is also there for tests."""
 
     def __init__(
         self,

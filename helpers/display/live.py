@@ -36,12 +36,7 @@ R = TypeVar("R", bound=TrainingRecord)
 
 
 class LiveCurve:
-    """Collects records and draws them; knows neither the trainer nor the notebook.
-
-    Attributes:
-        steps, losses: one entry per record.
-        validations: (step, value) of the records that were validated.
-    """
+    """Collects records and draws them; knows neither the trainer nor the notebook."""
 
     def __init__(
         self,

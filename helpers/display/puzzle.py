@@ -36,10 +36,6 @@ def rule_puzzle(
         rule: the explanation, marked up likewise; an empty line begins a new paragraph.
         answers: a word for class 1 and a word for class 0.
         shown: how many examples of each class, the first ones, are solved from the start.
-
-    Raises:
-        ValueError: if a class is not 0 or 1, a sequence is no text or has both classes, a class
-            has fewer than ``shown`` examples, nothing is left to ask, or words are missing.
     """
     puzzle = RulePuzzle(list(examples), question, rule, answers, shown)
     if driving():
@@ -53,14 +49,7 @@ def rule_puzzle(
 
 @dataclass
 class RulePuzzle:
-    """The state of a puzzle; the first five as in ``rule_puzzle``.
-
-    Attributes:
-        given: the reader's answers so far, to the first of ``asked``.
-        revealed: whether the reader has asked for the rule.
-        solved: (text, class) of the examples that are solved from the start.
-        asked: (text, class) of all others, in the order in which they are asked.
-    """
+    """The state of a puzzle; the first five as in ``rule_puzzle``."""
 
     examples: Sequence[tuple[str, int]]
     question: str
@@ -88,11 +77,7 @@ class RulePuzzle:
         return f"{kind} ({self.answers[1 - kind]})"
 
     def answer(self, kind: int) -> bool:
-        """Say that the current sequence is of this class; whether that is right.
-
-        Raises:
-            ValueError: if the class is not 0 or 1, or the game is over.
-        """
+        """Say that the current sequence is of this class; whether that is right."""
         if self.over or kind not in (0, 1):
             raise ValueError(f"Got the answer {kind!r}: give 1 or 0, and none after the end.")
         self.given.append(kind)
@@ -100,14 +85,7 @@ class RulePuzzle:
 
 
 class PuzzleBoard:
-    """The widgets of a puzzle and what its buttons do.
-
-    Attributes:
-        puzzle: the state.
-        buttons: class -> its button.
-        rule_button: the button that ends the game.
-        question, parts: the topmost widget, and all of them from top to bottom.
-    """
+    """The widgets of a puzzle and what its buttons do."""
 
     def __init__(self, puzzle: RulePuzzle) -> None:
         self.puzzle = puzzle

@@ -30,9 +30,6 @@ def spread_curves(
 
     Args:
         runs: label -> (x (N,), values (runs, N)).
-        xlabel, ylabel: the axes' labels, with units.
-        floor: label -> height of a dashed line.
-        logx, logy: logarithmic axes.
 
     Raises:
         ValueError: values that are not one row a run, each as long as x.
@@ -76,7 +73,6 @@ def dots(
 
     Args:
         runs: label -> one number a run.
-        xlabel: what is measured, with its unit.
         reference: label -> place of a dashed line.
     """
     if ax is None:

@@ -45,12 +45,9 @@ def surface(
         value_label: what the numbers are, with the unit.
         low, high: first and last contour; the losses' own ends by default. What lies beyond is
             shaded as the last band, with a pointed end of the colour bar.
-        levels: about how many contours.
-        centre: the word beside the mark at (0, 0).
 
     Raises:
-        ValueError: shapes that do not fit, steps that do not increase, no finite loss, or a range
-            that is empty.
+        ValueError: shapes that do not fit.
     """
     alphas, betas, losses = _array(alphas), _array(betas), _array(losses)
     if losses.shape != (alphas.size, betas.size) or min(losses.shape) < 2:

@@ -17,7 +17,6 @@ def hard_alignment(weights: Tensor, words: Tensor | None = None) -> Tensor:
     So each target word gets one link, though in truth it may have none or several.
 
     Args:
-        weights: attention weights (..., T, S).
         words: (..., T) bool, the rows that are words to be linked; None means all.
 
     Returns:
@@ -36,10 +35,6 @@ def alignment_error_rate(found: Tensor, sure: Tensor) -> float:
     The source has possible links beside the sure ones; here there are none. All sentences of a
     batch are counted together. Och and Ney (2003), "A systematic comparison of various statistical
     alignment models", section 5.
-
-    Args:
-        found: the links to be judged (..., T, S) bool.
-        sure: links that must be there (..., T, S) bool.
 
     Raises:
         ValueError: neither a found nor a sure link.

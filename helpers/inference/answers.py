@@ -27,9 +27,6 @@ def best_span(
         allowed: (B, T) bool, where an answer may stand, such as in the story and not in the
             question; None for everywhere.
         max_length: the most tokens of an answer; None for any number.
-
-    Raises:
-        ValueError: other shapes, or a row where nothing is allowed.
     """
     B, _, T = logits.shape
     ends = torch.ones(T, T, dtype=torch.bool, device=logits.device).triu()

@@ -53,7 +53,6 @@ class CachedPredictor:
     is off; the model is left in the mode that it was in.
 
     Args:
-        model: a ``GPT``.
         bos: the token that stands before every text, an ordinary one that stands there in training
             too: a newline for characters, ``<|endoftext|>`` for GPT-2.
         window: W; None is the model's ``config.max_length``.

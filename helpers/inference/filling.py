@@ -14,8 +14,6 @@ def fill_masks(model: nn.Module, tokens: Tensor, mask: int) -> tuple[Tensor, Ten
 
     Args:
         model: tokens (B, T) -> logits (B, T, V), such as ``MaskedLM``.
-        tokens: ids (T,) of one text.
-        mask: the id of [MASK].
     """
     places = (tokens == mask).nonzero().flatten()
     device = next(model.parameters()).device

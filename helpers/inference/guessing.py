@@ -56,9 +56,6 @@ class GuessingGame:
     """One round of the guessing game on one passage, for a person or a program; no display.
 
     Attributes:
-        text: the passage.
-        start: how many symbols were shown at the beginning.
-        alphabet: the symbols that may be guessed.
         position: the index of the hidden symbol; equals ``len(text)`` when the round is over.
         counts: one entry per symbol after ``start`` that is known by now: the guesses it took, or
             None where it was revealed without being guessed.

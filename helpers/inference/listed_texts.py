@@ -21,7 +21,6 @@ class ListedTexts:
     Args:
         prompt: (P,) tokens that every text begins with, one or more.
         words: (V,) different tokens.
-        length: n, of each text.
 
     Attributes:
         rows: (V^n, n) the words of each text, as places in ``words``, in the order of counting: the

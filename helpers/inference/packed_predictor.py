@@ -35,8 +35,6 @@ class PackedPredictor(CachedPredictor):
 
     Args:
         model: a ``GPT`` in float32.
-        bos: as for ``CachedPredictor``.
-        window: as for ``CachedPredictor``.
         weights: "float32"; "bfloat16", half the bytes; or "int8", a quarter: every row of a matrix
             as whole numbers from -127 to 127 times one number of its own.
 

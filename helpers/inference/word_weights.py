@@ -48,9 +48,6 @@ def into_words(weights: Tensor, word_of: Tensor) -> Tensor:
     """Weights between words (..., W, W) from weights between tokens (..., T, T).
 
     Columns of a word are added up, its rows averaged; each row still sums to 1.
-
-    Args:
-        word_of: the number of each token's word, (T,), as from ``words_of``.
     """
     member = torch.nn.functional.one_hot(word_of).to(weights)  # (T, W)
     return (member / member.sum(0)).T @ weights @ member

@@ -63,9 +63,6 @@ def save_model(
         dtype: how to store the weights; as they are if None. ``torch.bfloat16`` and
             ``torch.float16`` halve the size and round each weight to 8 or 11 binary digits.
 
-    Returns:
-        The folder.
-
     Raises:
         CheckpointError: a card that JSON cannot hold, weights that are no finite numbers (as
             ``dtype``), or a model that ``load_model`` and ``load_encoder`` could not build again:
@@ -172,9 +169,6 @@ def save(
             is always among them.
         notes: what ``resume`` should give back, in what JSON can hold, such as the curve so far.
 
-    Returns:
-        The file of this checkpoint.
-
     Raises:
         CheckpointError: the folder holds checkpoints of later steps, so they belong to a training
             that this one did not resume; or the settings or notes are nothing that JSON can hold.
@@ -214,9 +208,7 @@ def resume(
     checkpoint is kept under another name.
 
     Args:
-        folder: the one given to ``save``; it need not exist.
         training: made as the saved one was; changed in place.
-        settings: as given to ``save``.
 
     Returns:
         The ``notes`` of the checkpoint, or None where there is none and training begins.

@@ -47,7 +47,6 @@ def loss_surface(
     ``loss`` raises. The model stays in its mode: call ``model.eval()`` first if it has dropout.
 
     Args:
-        model: any module.
         loss: model -> a number; called without gradients, A B times, and best always on the same
             data.
         directions: d1 and d2, each one tensor for each of ``model.parameters()``.

@@ -54,10 +54,7 @@ class Muon(torch.optim.Optimizer):
     hidden layers; embeddings, outputs and vectors are AdamW's (``gpt_optimizers``).
 
     Args:
-        params: matrices, or groups of them.
-        lr: the rate.
         weight_decay: lambda, decoupled from the gradient (Loshchilov and Hutter 2019).
-        momentum: mu.
         precision: of Newton-Schulz, "bfloat16" or "float32"; None for what the device gains by.
 
     Raises:
@@ -121,11 +118,7 @@ class Muon(torch.optim.Optimizer):
 
 
 class Together:
-    """Several optimizers that are used as one.
-
-    Args:
-        optimizers: each with parameters of its own.
-    """
+    """Several optimizers that are used as one."""
 
     def __init__(self, optimizers: Sequence[torch.optim.Optimizer]) -> None:
         self.optimizers = list(optimizers)

@@ -34,7 +34,6 @@ def fit_scaling(N: Any, D: Any, loss: Any, floor: float | None = None) -> Scalin
     allowed.
 
     Args:
-        N, D, loss: as many numbers each, five or more.
         floor: the limit of the loss, where it is known.
 
     Raises:

@@ -35,8 +35,6 @@ class AutoregressiveLM(nn.Module):
     Attributes:
         A: k tables (V+1, V); row x of the i-th is A_i onehot(x). Its last row is for "before the
             text".
-        b: (V,).
-        receptive_field: k.
 
     Source: lecture [G], "Auto-regressive models".
     """

@@ -87,10 +87,6 @@ class QuantizedLinear(nn.Module):
     where this build of PyTorch has one for the CPU and x is bfloat16: it reads a quarter of the
     bytes of float32. In all other cases W is made anew in each call, which saves memory and costs
     time.
-
-    Args:
-        linear: the layer to copy.
-        bits, group: as for ``quantize``.
     """
 
     codes: Tensor

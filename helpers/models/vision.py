@@ -38,7 +38,6 @@ class VisionTransformer(nn.Module):
     Args:
         size: height and width of the pictures.
         p: side of a patch, which divides ``size``.
-        n_classes: how many there are.
         d_model: D.
         n_heads: H; n_layers: L.
         channels: C.

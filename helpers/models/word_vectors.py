@@ -107,10 +107,7 @@ def skip_gram_batches(
     of lines) are taken out of ``tokens`` before.
 
     Args:
-        tokens: (T,) ids of the words of a text.
         vocab_size: V.
-        batch_size: B, pairs in a batch.
-        generator: where the randomness comes from.
         window: largest distance of a context word.
         negatives: K, noise words for each pair, drawn from ``noise_distribution``. A noise word may
             by chance be the true one, as in the original.
