@@ -64,7 +64,9 @@ def loss_surface(
         with torch.no_grad():
             for row, alpha in enumerate(alphas):
                 for column, beta in enumerate(betas):
-                    for tensor, old, d1, d2 in zip(parameters, before, *directions, strict=True):
+                    for tensor, old, d1, d2 in zip(
+                        parameters, before[: len(parameters)], *directions, strict=True
+                    ):
                         tensor.copy_(old + alpha * d1.to(old) + beta * d2.to(old))
                     value = loss(model)
                     surface[row, column] = value.detach() if isinstance(value, Tensor) else value
