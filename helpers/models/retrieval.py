@@ -39,7 +39,7 @@ class BM25:
         words: a text -> its words; the same is applied to queries.
 
     Raises:
-        ValueError: no texts, or k1 or b out of range.
+        ValueError: no texts.
 
     Source: S. Robertson and H. Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond
     (2009), section 3.4; the 1 in the idf, which keeps it positive, is Lucene's.
@@ -50,8 +50,6 @@ class BM25:
     ) -> None:
         if not texts:
             raise ValueError("BM25 got no texts: give it the collection that is searched.")
-        if k1 < 0 or not 0 <= b <= 1:
-            raise ValueError(f"k1 is {k1} and b is {b}; expected k1 >= 0 and b from 0 to 1.")
         self.words, self.size = words, len(texts)
         counts = [Counter(words(text)) for text in texts]
         lengths = np.array([sum(count.values()) for count in counts], dtype=float)
