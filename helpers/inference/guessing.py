@@ -27,7 +27,7 @@ def guess_ranks(predictor: Predictor, tokens: Tensor) -> Tensor:
         Equally likely symbols are named in the order of their ids.
 
     Raises:
-        ValueError: if an id lies outside 0 .. V-1.
+        ValueError: if an id lies outside 0 .. V-1, or a log-probability is NaN.
     """
     tokens = torch.as_tensor(tokens, dtype=torch.long)
     vocab_size = predictor.vocab_size
@@ -45,6 +45,8 @@ def guess_ranks(predictor: Predictor, tokens: Tensor) -> Tensor:
     for t in range(batch.shape[1]):
         log_probs, state = predictor.step(read, state)  # (B, V)
         log_probs = log_probs.cpu()
+        if log_probs.isnan().any():
+            raise ValueError(f"The predictor's log-probabilities at position {t} contain NaN.")
         read = batch[:, t]
         right = log_probs.gather(1, read[:, None])  # (B, 1)
         named_before = (log_probs > right) | ((log_probs == right) & (ids < read[:, None]))

@@ -215,6 +215,10 @@ class KneserNey(NGram):
     ) -> None:
         super().__init__(n, end)
         self.continuation = continuation
+        if discounts is not None and (
+            len(discounts) != n or not all(0 <= d <= 1 for d in discounts)
+        ):
+            raise ValueError(f"Give {n} discounts, one per order, each in [0, 1]: got {discounts}.")
         self.discounts = discounts
 
     def _level(self, k: int) -> tuple[Floats, Floats]:

@@ -91,6 +91,11 @@ def make_layout(
     if lengths is None:
         return Equal(batch_size, length)
     lengths = torch.as_tensor(lengths)
+    if lengths.shape != (batch_size,) or lengths.is_floating_point():
+        raise ValueError(
+            f"lengths has the shape {tuple(lengths.shape)} and the type {lengths.dtype}; expected "
+            f"one whole number for each of the {batch_size} sequences."
+        )
     shortest, longest = int(lengths.min()), int(lengths.max())
     if not 1 <= shortest <= longest <= length:
         raise ValueError(

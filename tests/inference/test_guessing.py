@@ -87,9 +87,8 @@ def test_a_round_refuses_what_makes_no_sense():
         game.guess("b")
     game.reveal()
     game.reveal()
-    for action in (game.reveal, lambda: game.guess("a")):
-        with pytest.raises(ValueError, match="finished"):
-            action()
+    with pytest.raises(ValueError, match="finished"):
+        game.guess("a")
 
 
 @pytest.mark.parametrize(
