@@ -176,3 +176,11 @@ def test_a_slow_machine_gets_more_time(monkeypatch, speed, seconds):
 def test_steps_follow_the_machine_within_bounds(monkeypatch, speed, steps):
     monkeypatch.setenv(devices.SPEED, speed)
     assert devices.steps_within(120, 10, 150, 800) == steps
+
+
+@pytest.mark.usefixtures("unsaid")
+@pytest.mark.parametrize("clock", [lambda: 1.0, iter(range(10**9)).__next__])
+def test_a_clock_of_no_use(monkeypatch, clock):
+    """One that stands still, and one that counts in whole seconds."""
+    monkeypatch.setattr(time, "perf_counter", clock)
+    assert 0 < devices.speed() <= 0.2

@@ -14,6 +14,7 @@ import io
 import json
 import os
 import re
+import shutil
 import warnings
 import zipfile
 from collections.abc import Callable, Mapping
@@ -62,6 +63,9 @@ def save_model(
             bits per byte, licence.
         dtype: how to store the weights; as they are if None. ``torch.bfloat16`` and
             ``torch.float16`` halve the size and round each weight to 8 or 11 binary digits.
+
+    Returns:
+        The folder.
 
     Raises:
         CheckpointError: a card that JSON cannot hold, weights that are no finite numbers (as
@@ -169,6 +173,9 @@ def save(
             is always among them.
         notes: what ``resume`` should give back, in what JSON can hold, such as the curve so far.
 
+    Returns:
+        The file of this checkpoint.
+
     Raises:
         CheckpointError: the folder holds checkpoints of later steps, so they belong to a training
             that this one did not resume; or the settings or notes are nothing that JSON can hold.
@@ -193,7 +200,7 @@ def save(
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(goal, content.getvalue())
     for path in [*folder.glob(".step_*"), *_checkpoints(folder)[:-_KEPT]]:
-        path.unlink()
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
     return goal
 
 
@@ -208,7 +215,9 @@ def resume(
     checkpoint is kept under another name.
 
     Args:
+        folder: the one given to ``save``; it need not exist.
         training: made as the saved one was; changed in place.
+        settings: as given to ``save``.
 
     Returns:
         The ``notes`` of the checkpoint, or None where there is none and training begins.
@@ -220,7 +229,7 @@ def resume(
     damaged: dict[Path, CheckpointError] = {}
     for path in reversed(_checkpoints(Path(folder))):
         try:
-            state = _read(path, _checked_state)
+            state = _read_former(path) if path.is_dir() else _read(path, _checked_state)
             break
         except CheckpointError as error:
             damaged[path] = error
@@ -250,7 +259,7 @@ def resume(
 def _checkpoints(folder: Path) -> list[Path]:
     """The checkpoints of a folder, oldest first."""
     found = folder.iterdir() if folder.is_dir() else ()
-    return sorted(path for path in found if re.fullmatch(r"step_\d{8}\.pt", path.name))
+    return sorted(path for path in found if re.fullmatch(r"step_\d{8}(\.pt)?", path.name))
 
 
 def _checked_state(content: bytes) -> dict[str, Any]:
@@ -258,6 +267,28 @@ def _checked_state(content: bytes) -> dict[str, Any]:
     if wrong := zipfile.ZipFile(io.BytesIO(content)).testzip():
         raise ValueError(f"{wrong} has another checksum")
     return torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+
+
+def _read_former(folder: Path) -> dict[str, Any]:
+    """A checkpoint as the course once wrote it: a folder of JSON and safetensors."""
+    for name, digest in _read(folder / "manifest.json", _object).get("sha256", {}).items():
+        if hashlib.sha256(_read(folder / name, bytes)).hexdigest() != digest:
+            raise CheckpointError(f"{folder / name} is damaged (its SHA-256 differs).")
+    state = _read(folder / "state.json", _object)
+    tensors = _read(folder / "optimizers.safetensors", safetensors.load)
+
+    def unpacked(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        ((kind, content),) = value.items()
+        if kind == "tensor":
+            return tensors[content]
+        if kind == "dict":
+            return {key: unpacked(part) for key, part in content}
+        return (tuple if kind == "tuple" else list)(map(unpacked, content))
+
+    model = _read(folder / _WEIGHTS, safetensors.load)
+    return {**state, "model": model, "training": unpacked(state["training"])}
 
 
 _Content = TypeVar("_Content")

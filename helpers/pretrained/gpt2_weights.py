@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
@@ -51,12 +52,25 @@ def load_gpt2(path: str | Path) -> GPT:
     The model is in evaluation mode, in float32, on the CPU.
 
     Raises:
-        ValueError: the files hold another architecture.
+        ValueError: a file is missing or damaged, or holds another architecture.
     """
     path = Path(path)
     weights = path / "model.safetensors" if path.is_dir() else path
     settings = weights.parent / "config.json"
-    return gpt2_from(load_file(weights), json.loads(settings.read_text(encoding="utf-8-sig")))
+    for file in (weights, settings):
+        if not file.is_file():
+            raise ValueError(
+                f"There is no file {file}; expected GPT-2's model.safetensors with its config.json "
+                "in the same folder."
+            )
+    try:
+        tensors = load_file(weights)
+        described = json.loads(settings.read_text(encoding="utf-8-sig"))
+    except (SafetensorError, ValueError) as error:
+        raise ValueError(
+            f"A file of {weights.parent} is damaged ({error}): fetch both again."
+        ) from error
+    return gpt2_from(tensors, described)
 
 
 def gpt2_from(tensors: Mapping[str, Tensor], settings: Mapping[str, Any]) -> GPT:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import random
 import unicodedata
+from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -279,3 +281,60 @@ def test_bad_text_and_ids(tokenizer):
 def test_bad_merges():
     with pytest.raises(TokenizerError, match=r"Merge 1 joins tokens 0 and 257, but only 0 to 256"):
         BPETokenizer([(0, 0), (0, 257)])
+
+
+def replace_pair(ids, pair, new):
+    out = []
+    for i in ids:
+        if out and (out[-1], i) == pair:
+            out[-1] = new
+        else:
+            out.append(i)
+    return out
+
+
+def brute_force(words, n_merges, min_count):
+    """Count all pairs, merge the most frequent, count again."""
+    words = [list(word) for word in words]  # ids of bytes
+    merges = []
+    while len(merges) < n_merges:
+        counts = Counter(pair for word in words for pair in pairwise(word))
+        if not counts or max(counts.values()) < min_count:
+            break
+        best = min(counts, key=lambda pair: (-counts[pair], pair))
+        words = [replace_pair(word, best, 256 + len(merges)) for word in words]
+        merges.append(best)
+    return merges, words
+
+
+@settings(deadline=None)
+@given(few_letters.filter(bool), st.integers(0, 12), st.integers(1, 3))
+def test_training_against_brute_force(text, n_merges, min_count):
+    ours = BPETokenizer.train(text, 256 + n_merges, min_count=min_count)
+    ids = {ours.token_bytes(i): i for i in range(256)}
+    words = [[ids[bytes([byte])] for byte in word.encode()] for word in ours.split(text)]
+    merges, merged = brute_force(words, n_merges, min_count)
+    assert ours.merges == merges
+    assert ours.vocab_size == 256 + len(merges)
+    assert ours.encode(text).tolist() == [i for word in merged for i in word]
+
+
+def test_bad_files(tmp_path):
+    path = tmp_path / "bad.json"
+    with pytest.raises(TokenizerError, match="Cannot read"):
+        BPETokenizer.load(path)
+    start = '{"type": "byte pairs", '
+    for content in ("{", "[]", start + '"merges": []}', '{"type": "words", "words": []}'):
+        path.write_text(content)
+        with pytest.raises(TokenizerError, match="damaged"):
+            BPETokenizer.load(path)
+    for merge in ('"a"', '"a b c"', '"ab c"', "3", '"é~ a"'):
+        path.write_text(start + f'"merges": ["a c", {merge}], "special_tokens": []}}')
+        with pytest.raises(TokenizerError, match=r"Merge 1 of .* does not join"):
+            BPETokenizer.load(path)
+    path.write_text(start + '"merges": [], "special_tokens": [3]}')
+    with pytest.raises(TokenizerError, match="damaged"):
+        BPETokenizer.load(path)
+    path.write_text(start + '"merges": [], "special_tokens": [3], "pattern": "."}')
+    with pytest.raises(TokenizerError, match="list of strings"):
+        BPETokenizer.load(path)

@@ -405,3 +405,34 @@ def test_the_gpts_text_is_the_reader_and_the_tales_with_a_mark_between_documents
         "lantern_bay",
     }
     assert corpora.without_marks(f"a{END_OF_TEXT}b") == "a\n\n\nb"
+
+
+def test_the_search_for_near_duplicates_finds_one(tales):
+    copied = tales.train_documents[0]
+    halves = copied.text[: len(copied.text) // 2], tales.test_documents[0].text
+    leaky = corpora.Document("LEAKY", "\n\n".join(halves))
+    corpus = Corpus("leaky", (*tales.documents, leaky), (*tales.parts, "test"))
+    assert shared_shares(corpus)["LEAKY"] > 0.2
+
+
+def test_interrupted_download_leaves_nothing_behind(server, cache, monkeypatch):
+    import pooch
+
+    def interrupt(self, url, output_file, *args, **kwargs):
+        Path(str(output_file)).write_bytes(PLAY[:100])
+        raise KeyboardInterrupt
+
+    use(monkeypatch, server, "/good")
+    with monkeypatch.context() as patch:
+        patch.setattr(pooch.HTTPDownloader, "__call__", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            tiny_shakespeare()
+    assert list(cache.iterdir()) == []
+    assert tiny_shakespeare().text.encode() == PLAY
+
+
+def test_a_cache_that_cannot_be_written_is_named(server, cache, monkeypatch):
+    use(monkeypatch, server, "/good")
+    write(cache, "a file where the folder should be")
+    with pytest.raises(CorpusError, match=re.escape(str(cache))):
+        tiny_shakespeare()

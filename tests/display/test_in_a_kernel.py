@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
@@ -70,3 +74,23 @@ def test_widgets_are_stored_in_one_output_with_words(outputs):
         assert set(output.data) == {"application/vnd.jupyter.widget-view+json", mime, "text/plain"}
     assert "Run this cell" in outputs["explore"][0].data["text/markdown"]
     assert "Too many." in outputs["quiz"][0].data["text/html"]
+
+
+def test_nbval_fails_notebooks_with_broken_widgets(tmp_path):
+    """A callback that raises at once, one that raises at a slider's end, and a sound one."""
+    sound = "widgets.explore(lambda n: print(n), n=widgets.slider(3, 1, 6))"
+    at_once = "widgets.explore(lambda n: 1 / 0, n=widgets.slider(3, 1, 6))"
+    at_the_end = "widgets.explore(lambda n: 1 / (6 - n), n=widgets.slider(3, 1, 6))"
+    sources = {"sound": sound, "at_once": at_once, "at_the_end": at_the_end}
+    for name, source in sources.items():
+        nbformat.write(notebook(source), tmp_path / f"{name}.ipynb")
+    command = [sys.executable, "-m", "pytest", "--nbval-lax", "--nbval-current-env", "-rA"]
+    command += ["--color=no", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), str(tmp_path)]
+    environment = {**os.environ, "COURSE_DRIVE_WIDGETS": "1"}
+    run = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    found = re.findall(r"^(PASSED|FAILED) (\w+)\.ipynb::Cell 1\b", run.stdout, re.MULTILINE)
+    assert {name: verdict for verdict, name in found} == {
+        "sound": "PASSED",
+        "at_once": "FAILED",
+        "at_the_end": "FAILED",
+    }, run.stdout

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -336,3 +337,29 @@ def ask(client, code):
 
     client.execute_interactive(code, output_hook=hear, timeout=60)
     return "".join(printed)
+
+
+def test_buttons_may_be_heard_in_another_thread_before_the_field_is():
+    """As in JupyterLab, which may have each widget's messages handled in a thread of its own."""
+    threads = set()
+
+    def spy(text, settings):
+        for piece in text * 50:
+            threads.add(threading.get_ident())
+            time.sleep(0.002)
+            yield piece
+
+    async def play_it():
+        play = desk(spy, prompt="old ", length=50)
+        await asyncio.to_thread(play.buttons["Write"].click)
+        play.field.value = "new "  # what was typed before the click arrives after it
+        while len(play.text.written) < 4:
+            await asyncio.sleep(0.01)
+        assert (play.text.prompt, play.text.written[:4]) == ("new ", "new ")
+        await asyncio.to_thread(play.buttons["Stop"].click)
+        await play.task
+        assert len(play.text.written) < 50
+        assert "Stopped" in words(play._status)
+        assert threads == {threading.get_ident()}
+
+    asyncio.run(play_it())

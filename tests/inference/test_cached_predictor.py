@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 import torch
@@ -194,3 +195,18 @@ def test_errors_name_what_is_wrong_and_leave_the_mode():
     with pytest.raises(ValueError, match="9"):
         predictor.step(torch.tensor([9]), predictor.start(1))
     assert model.training
+
+
+@KINDS
+def test_greedy_is_the_argmax_of_the_uncached_model(kind):
+    seen = set()
+    for seed in range(8):
+        model, written = make(kind, seed, max_length=20), []
+        predictor = CachedPredictor(model, BOS)
+        log_p, state = predictor.step(torch.tensor([BOS]), predictor.start(1))
+        while len(written) < 19 and (token := int(log_p[0].argmax())) != 0:
+            assert token == int(fresh(model, torch.tensor([[BOS, *written]])).argmax())
+            written.append(token)
+            log_p, state = predictor.step(torch.tensor([token]), state)
+        seen |= set(pairwise(written))
+    assert len(seen) > 5, "the texts are not all one token repeated"

@@ -10,6 +10,7 @@ import shutil
 import sys
 import warnings
 from itertools import islice
+from pathlib import Path
 
 import pytest
 import torch
@@ -31,6 +32,9 @@ from helpers.models.adapters import LoRALinear, SoftPrompt, add_adapters, add_lo
 from helpers.models.encoder import Encoder, MaskedLM
 from helpers.models.gpt import GPT, GPTConfig
 from helpers.models.quantized import quantize_model
+
+FORMER = Path(__file__).with_name("former_run")
+
 
 V = 11
 CONFIG = GPTConfig.modern(V, max_length=8, n_layers=2, n_heads=2, d_model=8, dropout=0.2)
@@ -435,3 +439,26 @@ def test_a_training_that_did_not_resume_does_not_push_out_a_longer_one(tmp_path)
     with pytest.raises(CheckpointError, match="later step, step_00000006, than 2: resume"):
         save(tmp_path, fresh)
     assert [path.name for path in tmp_path.iterdir()] == ["step_00000006.pt"]
+
+
+def test_where_nothing_was_saved_training_begins(tmp_path):
+    run = training()
+    assert resume(tmp_path / "nothing", run) is None
+    assert resume(tmp_path, run) is None
+    assert run.step == 0
+
+
+def test_the_best_weights_of_a_former_run_are_loaded():
+    model, card = load_model(FORMER / "best")
+    assert card == {"step": 8}
+    assert model.vocab_size == 12
+
+
+@pytest.mark.parametrize("file", ["model.safetensors", "optimizers.safetensors", "state.json"])
+@pytest.mark.parametrize("spoil", [flip, os.unlink])
+def test_damage_to_a_checkpoint_in_the_former_format_is_found(tmp_path, file, spoil):
+    """One that is whole is resumed in test_pretrain."""
+    folder = shutil.copytree(FORMER / "checkpoints", tmp_path / "checkpoints")
+    spoil(folder / "step_00000008" / file)
+    with pytest.raises(CheckpointError, match=rf"{file} is (damaged|missing)"):
+        resume(folder, training())

@@ -6,9 +6,13 @@ import io
 import json
 import math
 import os
+import random
 import re
 import shutil
+import signal
+import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,6 +29,27 @@ from helpers.learning.checkpoints import load_model
 from helpers.learning.presets import PRESETS, in_time, parse, preset_for
 from helpers.learning.training import Training
 from helpers.models.gpt import GPT, GPTConfig
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def start(text, folder, *more) -> subprocess.Popen:
+    """The command, in a process of its own and on one thread."""
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    command = ["-m", "helpers.learning.pretrain", "--text", text, "--folder", folder]
+    preset = ["--preset", "tiny", "--tokenizer", "char", "--device", "cpu"]
+    command = [sys.executable, *command, *preset, *more]
+    return subprocess.Popen(
+        list(map(str, command)),
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+FORMER = Path(__file__).with_name("former_run")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -273,3 +298,46 @@ def test_a_console_of_another_encoding_ends_no_run(text, tmp_path, monkeypatch):
     said = console.buffer.getvalue().decode("cp1252")
     assert said.startswith(r"\u65e5\u672c: 5,400 tokens")
     assert said.rstrip().endswith(r"\u30e2\u30c7\u30eb")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
+def test_a_run_killed_at_random_moments_ends_with_the_same_weights(text, tmp_path):
+    settings = ["--steps", 150, "--save-every", 5]
+    assert run(text, tmp_path / "whole", *settings) == 0
+    moments = random.Random(6)
+    for _ in range(2):
+        process = start(text, tmp_path / "killed", *settings)
+        saves = moments.randint(2, 9)
+        for line in process.stdout:
+            saves -= "; saved step_" in line
+            if not saves:
+                break
+        time.sleep(moments.uniform(0, 0.05))
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+        process.stdout.close()
+        assert not (tmp_path / "killed" / "config.json").exists()
+    assert run(text, tmp_path / "killed", *settings) == 0
+    assert weights(tmp_path / "killed") == weights(tmp_path / "whole")
+
+
+def test_a_device_that_is_not_there(text, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(pretrain, "best_device", lambda: torch.device("cpu"))
+    assert run(text, tmp_path, "--device", "cuda") == 1
+    assert "This machine has no device 'cuda'" in capsys.readouterr().err
+
+
+def test_a_run_goes_on_from_a_checkpoint_in_the_former_format(tmp_path, capsys):
+    """Made by the command while a checkpoint was a folder; stopped after 8 of its 12 steps."""
+    text, folder = tmp_path / "text.txt", shutil.copytree(FORMER, tmp_path / "run")
+    text.write_text("The cat sat on the mat. " * 40, encoding="utf-8")
+    settings = "--layers 1 --heads 1 --width 8 --length 8 --batch 2 --steps 12 --save-every 4"
+    whole = tmp_path / "whole"
+    assert run(text, folder, *settings.split()) == run(text, whole, *settings.split()) == 0
+    assert "Going on after step 8 of 12" in capsys.readouterr().out
+    found, wanted = (card(f)["curve"]["nats_per_token"] for f in (folder, whole))
+    assert found == pytest.approx(wanted, rel=1e-4)
+    for a, b in zip(*(load_model(f)[0].parameters() for f in (folder, whole)), strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=1e-4)
+    names = {path.name for path in (folder / "checkpoints").iterdir()}
+    assert names == {"step_00000008", "step_00000012.pt"}

@@ -429,3 +429,42 @@ def test_no_nan_arises_on_the_way(with_bias, monkeypatch):
 def test_what_does_not_fit_is_refused_in_one_sentence(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("n_kv_heads", [1, 4])
+def test_the_future_leaves_the_past_alone(n_kv_heads):
+    attention, x = make(D, H, n_kv_heads=n_kv_heads), numbers(B, 6, D, grad=False)
+    output = attention(x, causal=True)
+    for t in range(6):
+        other = x.clone()
+        other[:, t] += 1
+        changed = (attention(other, causal=True) != output).any(-1)
+        assert changed.tolist() == [[i >= t for i in range(6)]] * B
+
+
+def test_padding_is_never_looked_at():
+    attention, x = make(D, H), numbers(B, 6, D, grad=False)
+    lengths = torch.tensor([2, 6, 4])
+    output = attention(x, mask=padding_mask(lengths, 6))
+    for b, length in enumerate(lengths):
+        close(output[b, :length], attention(x[b : b + 1, :length])[0])
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_sequence_without_keys_gets_what_the_output_map_makes_of_zeros(bias):
+    attention, x = make(D, H, bias=bias), numbers(B, 5, D)
+    mask = padding_mask(torch.tensor([0, 5, 2]), 5)
+    output = attention(x, mask=mask, causal=True)
+    close(output[0], attention.output(torch.zeros(5, D, dtype=torch.float64)))
+    assert not attention.weights(x, mask=mask)[0].any()
+    for gradient in gradients(output, [x, *attention.parameters()]):
+        assert gradient.isfinite().all()
+    assert not gradients(output, [x])[0][0].any()
+
+
+def test_dropout_acts_in_training_only():
+    attention, x = make(D, H, dropout=0.5), numbers(B, 5, D)
+    plain = make(D, H)
+    assert not torch.allclose(attention(x), plain(x))
+    close(attention.weights(x), plain.weights(x))
+    same(attention.eval()(x), plain(x), [x])

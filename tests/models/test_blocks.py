@@ -222,3 +222,27 @@ def test_the_weights_are_those_that_the_block_uses(kind, parts):
     if kind is PostNormBlock:
         after = block.feed_forward_norm(block.attention_norm(after))
     close(block(x, causal=True), after)
+
+
+def test_layer_norm_is_the_lectures_formula_with_the_biased_variance():
+    """Galerne: y = (x - E) / sqrt(V + eps) * gamma + beta, over the features of each token."""
+    norm, x = shaken(nn.LayerNorm(D)), 3 * numbers(B, T, D) + 5
+    y = norm(x)
+    for i in range(B):
+        for j in range(T):
+            E = sum(x[i, j, k] for k in range(D)) / D
+            V = sum((x[i, j, k] - E) ** 2 for k in range(D)) / D
+            for k in range(D):
+                expected = (x[i, j, k] - E) / (V + 1e-5).sqrt() * norm.weight[k] + norm.bias[k]
+                close(y[i, j, k], expected)
+
+
+def test_rms_norm_is_the_lectures_formula():
+    """Godey: a_i / sqrt(mean of a_j^2) * g_i; without eps only where eps does not matter."""
+    norm, x = shaken(RMSNorm(D)), 3 * numbers(B, T, D) + 5
+    expected = torch.empty_like(x)
+    for i in range(D):
+        mean_of_squares = sum(x[..., j] ** 2 for j in range(D)) / D
+        expected[..., i] = x[..., i] / mean_of_squares.sqrt() * norm.weight[i]
+    torch.testing.assert_close(norm(x), expected, atol=0, rtol=1e-6)
+    close(norm.__class__(D, eps=0.0).double()(x), expected / norm.weight)

@@ -128,3 +128,14 @@ def test_what_does_not_fit_is_refused():
             cache.cut(length)
     with pytest.raises(IndexError):
         cache.rows([3])
+
+
+def test_the_second_state_that_goes_on_from_a_place_copies():
+    short, _ = append(KVCache(L, B), entries(5))
+    long, _ = append(short, entries(2, 1))
+    assert place(long) == place(short)
+    beside, _ = append(short, entries(1, 2))
+    assert place(beside) != place(short)
+    assert place(append(long, entries(1, 3))[0]) == place(long)
+    assert place(append(beside, entries(1, 4))[0]) == place(beside)
+    assert torch.equal(kept(beside), torch.cat([entries(5), entries(1, 2)], -2))

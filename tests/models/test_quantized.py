@@ -88,3 +88,11 @@ def test_the_kernel_reads_rows_of_every_width(inputs: int) -> None:
     expected = F.linear(x.float(), layer.weight, layer.bias)
     size = (x.float().abs() @ layer.weight.abs().T).max()
     assert ((layer(x).float() - expected).abs() < 0.02 * size).all()
+
+
+def test_by_hand() -> None:
+    made = quantize(torch.tensor([[0.7, -0.35, 0.12, 0.0]]), bits=4)
+    assert made.scales.tolist() == [[pytest.approx(0.1)]]
+    assert made.codes.tolist() == [[7, -4, 1, 0]] or made.codes.tolist() == [[7, -3, 1, 0]]
+    assert made.dequantized()[0, 0] == pytest.approx(0.7)
+    assert quantize(torch.tensor([[1.27, -0.5, 0.004]])).codes.tolist() == [[127, -50, 0]]

@@ -231,3 +231,16 @@ def test_another_kind_of_block():
         x = block.attention_norm(x + block.attention(x, causal=True))
         x = block.feed_forward_norm(x + block.feed_forward(x))
     close(model(tokens), model.norm(x) @ model.embedding.weight[:V].T)
+
+
+@pytest.mark.parametrize("length", [1, 2, 9])
+@EVERY
+def test_a_causal_model_does_not_see_the_future(kind, length):
+    model, tokens = make(kind), text(2, length)
+    logits = model(tokens)
+    for t in range(length):
+        other = tokens.clone()
+        other[:, t] = (other[:, t] + 1) % V
+        changed = (model(other) - logits).abs().amax((0, 2)) > 1e-9
+        assert changed.tolist() == [s >= t for s in range(length)]
+        close(model(tokens[:, : t + 1]), logits[:, : t + 1])

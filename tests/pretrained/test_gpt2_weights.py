@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 import torch
@@ -123,3 +124,19 @@ def test_settings_of_another_gpt2_do_not_fit(changes, message):
     reference = theirs()
     with pytest.raises(RuntimeError, match=message):
         gpt2_from(reference.state_dict(), {**reference.config.to_dict(), **changes})
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda f: (f / "model.safetensors").unlink(), "no file .*model.safetensors"),
+        (lambda f: (f / "config.json").unlink(), "no file .*config.json"),
+        (lambda f: os.truncate(f / "model.safetensors", 1000), "damaged .*fetch"),
+        (lambda f: os.truncate(f / "config.json", 20), "damaged .*fetch"),
+    ],
+)
+def test_a_missing_or_damaged_file_is_told_in_one_sentence(tmp_path, spoil, message):
+    theirs().save_pretrained(tmp_path)
+    spoil(tmp_path)
+    with pytest.raises(ValueError, match=message):
+        load_gpt2(tmp_path)

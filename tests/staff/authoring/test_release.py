@@ -369,3 +369,10 @@ def test_the_command(course, tmp_path, monkeypatch, capsys):
     for arguments in (secret, ["lab01", "--class-tree", "x"]):
         with pytest.raises(SystemExit):
             release.main(arguments)
+
+
+def test_a_hidden_block_outside_a_test_cell(root):
+    source = source_notebook(root)
+    source.cells.append(v4.new_code_cell("### BEGIN HIDDEN TESTS\n1\n### END HIDDEN TESTS"))
+    with pytest.raises(ValueError, match=f"lab01, cell {len(source.cells)}: a test cell needs"):
+        with_seeds(source, "lab01")
