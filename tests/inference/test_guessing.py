@@ -63,6 +63,11 @@ def test_ranks_refuse_unknown_tokens(tokens):
         guess_ranks(FixedPredictor([0.25] * 4), torch.tensor(tokens))
 
 
+def test_ranks_refuse_nan():
+    with pytest.raises(ValueError, match="NaN"):
+        guess_ranks(FixedPredictor([math.nan, 0.5]), torch.tensor([0]))
+
+
 def test_a_round_counts_the_guesses():
     game = GuessingGame("abca", 1, "abc")
     assert not game.guess("c")
