@@ -72,4 +72,4 @@ def _shorten_trainings(shell, most):
     shell.events.register("post_run_cell", after_a_cell)
 
 
-_shorten_trainings(get_ipython(), 20)  # noqa: F821
+_shorten_trainings(get_ipython(), 5)  # noqa: F821
