@@ -50,7 +50,8 @@ def _shorten_trainings(shell, most):
             loop.iter = ast.fix_missing_locations(ast.copy_location(call, loop.iter))
 
     def few_if_steps(value):
-        return itertools.islice(value, most) if inspect.isgenerator(value) else value
+        # Notebook 13 looks at its step 20.
+        return itertools.islice(value, 20) if inspect.isgenerator(value) else value
 
     builtins.__few_if_steps__ = few_if_steps
     builtins.__few_steps__ = lambda iterable: itertools.islice(iterable, most)
