@@ -18,7 +18,10 @@ def _shorten_trainings(shell, most):
         """Whether code, but for the loops and functions in it, takes a step of a training."""
         if isinstance(node, ast.Call):
             name = getattr(node.func, "id", "")
-            if getattr(node.func, "attr", "") == "step" and not node.args:  # an optimizer's
+            attribute = getattr(node.func, "attr", "")
+            if attribute == "step" and not node.args:  # an optimizer's
+                return True
+            if attribute == "grad" and "parameters" in ast.unparse(node):  # that of notebook 05
                 return True
             if name == "train_step":  # that of notebook 13
                 return True

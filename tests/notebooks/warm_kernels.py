@@ -1,10 +1,11 @@
 """Kernels for nbval that are forked from a process that has imported what all notebooks import.
 
 A kernel spends three to four seconds of computing on the imports of torch, of what torch imports
-with its first optimizer, and of matplotlib, and the tests start one for each notebook. Here a server
-of ``multiprocessing`` imports them once, and each kernel is a fork of it: a process of its own, which
-has opened no socket, run no cell, and imported nothing of the course. Of a kernel that is started
-in the usual way it differs in nothing that a notebook sees. Only Linux forks safely.
+with its first optimizer, and of matplotlib, and the tests start one for each notebook. Here a
+server of ``multiprocessing`` imports them once, and each kernel is a fork of it: a process of its
+own, which has opened no socket, run no cell, and imported nothing of the course. A notebook sees
+no difference. Kernels are forked on Linux alone, because threads of the system's own make it unsafe
+on a Mac.
 """
 
 from __future__ import annotations
