@@ -10,6 +10,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -80,5 +81,10 @@ class BM25:
 
 def overlap(query: str, texts: Sequence[str], words: Words = words_of) -> np.ndarray:
     """(N,) how many different words of the query each text has, all words counting alike."""
-    asked = set(words(query))
-    return np.array([len(asked & set(words(text))) for text in texts])
+    asked = _distinct(query, words)
+    return np.array([len(asked & _distinct(text, words)) for text in texts])
+
+
+@lru_cache(maxsize=10_000)  # a collection is asked many times
+def _distinct(text: str, words: Words) -> frozenset[str]:
+    return frozenset(words(text))

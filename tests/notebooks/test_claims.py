@@ -88,8 +88,9 @@ def recipe(root):
 def course(tmp_path_factory):
     """A course with this one's conftest, one small test, and five notebooks with their claims."""
     folder = tmp_path_factory.mktemp("course")
-    kept = ("pyproject.toml", "tests/conftest.py")
-    for path in (*kept, "tests/notebooks/claims_run.py", "tests/notebooks/short_trainings.py"):
+    kept = ["pyproject.toml", "tests/conftest.py"]
+    kept += [f"tests/notebooks/{n}.py" for n in ("claims_run", "short_trainings", "warm_kernels")]
+    for path in kept:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, folder / path)
     (folder / "tests/test_small.py").write_text("def test_small():\n    assert True\n")
