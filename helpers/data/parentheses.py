@@ -31,7 +31,7 @@ def text(tokens: Tensor | Iterable[int], colours: int = COLOURS) -> str:
     """Token ids as brackets, one colour a kind of bracket; padding is left out.
 
     Raises:
-        ValueError: ids that are no symbols.
+        ValueError: more than 5 colours, or ids that are no symbols.
     """
     signs = _signs(colours)
     return "".join(signs[token] for token in _symbols(tokens, colours))
@@ -41,7 +41,7 @@ def tokens(text: str, colours: int = COLOURS) -> Tensor:
     """The ids (L,) of a sequence written in the brackets ``([{<«»>}])``.
 
     Raises:
-        ValueError: a sign that is none of these brackets.
+        ValueError: more than 5 colours, or a sign that is none of these brackets.
     """
     signs = _signs(colours)
     unknown = sorted(set(text) - set(signs))
@@ -119,7 +119,12 @@ def count_shapes(length: int, depth: int | None = None) -> int:
     """How many balanced shapes have this length, and this depth where one is given. Exact.
 
     Of length 2m there are Catalan(m) = (2m)! / (m! (m+1)!).
+
+    Raises:
+        ValueError: a negative length or depth.
     """
+    if length < 0 or (depth is not None and depth < 0):
+        raise ValueError(f"length {length} and depth {depth} must not be negative.")
     if depth is None:
         return _ways(length, length // 2)[length][0]
     below = _ways(length, depth - 1)[length][0] if depth else 0
@@ -132,7 +137,9 @@ def sample_shapes(
     """Draw n balanced shapes, each equally likely: (n, L) bool, True where it opens.
 
     Args:
+        n: how many.
         length: L, even.
+        generator: the source of randomness.
         depth: if given, all and only shapes of exactly this depth.
 
     Raises:
@@ -166,6 +173,10 @@ def colour_shapes(opens: Tensor, opening_colours: Tensor, colours: int = COLOURS
     Args:
         opens: (N, L) bool, shapes whose height never falls below 0 (they may end above it).
         opening_colours: (N, K) long, K at least the number of openings.
+        colours: c.
+
+    Returns:
+        (N, L) long.
     """
     n, length = opens.shape
     number = (opens.long().cumsum(1) - 1).clamp(min=0)  # of the opening
@@ -191,13 +202,16 @@ def sample_balanced(
     """Draw n balanced sequences, uniform over shapes and colours: (n, L) long.
 
     Args:
+        n: how many.
         length: L, even.
+        generator: the source of randomness.
         colours: c; each opening takes one of them, all equally likely.
         depth: if given, all and only shapes of exactly this depth.
 
     Raises:
-        ValueError: there is no such sequence.
+        ValueError: there is no such sequence, or no colour.
     """
+    _check_colours(colours)
     shapes = sample_shapes(n, length, generator, depth)
     opening_colours = torch.randint(colours, (n, length // 2), generator=generator)
     return colour_shapes(shapes, opening_colours, colours)
@@ -255,4 +269,12 @@ def _symbols(tokens: Tensor | Iterable[int], colours: int) -> Sequence[int]:
 
 
 def _signs(colours: int) -> str:
+    _check_colours(colours)
+    if colours > len(_OPENINGS):
+        raise ValueError(f"There are brackets for {len(_OPENINGS)} colours, not for {colours}.")
     return _OPENINGS[:colours] + _CLOSINGS[:colours][::-1]
+
+
+def _check_colours(colours: int) -> None:
+    if colours < 1:
+        raise ValueError(f"colours is {colours}, expected at least one.")

@@ -43,7 +43,12 @@ def wrong_order(tokens: Tensor, generator: torch.Generator, colours: int = COLOU
 def one_colour_swapped(
     tokens: Tensor, generator: torch.Generator, colours: int = COLOURS
 ) -> Tensor:
-    """One symbol, anywhere, gets another colour; it still opens or closes as before."""
+    """One symbol, anywhere, gets another colour; it still opens or closes as before.
+
+    Raises:
+        ValueError: only one colour.
+    """
+    _check_two_colours(colours)
     n, length = tokens.shape
     place = torch.randint(length, (n, 1), generator=generator)
     shift = torch.randint(1, colours, (n, 1), generator=generator)
@@ -136,6 +141,7 @@ def sample_exchangeable(
     Raises:
         ValueError: there is no such sequence of this length and depth.
     """
+    _check_two_colours(colours)
     if length < 6 or length % 2 or (depth is not None and depth < 3):
         raise ValueError(
             f"No balanced sequence of length {length}"
@@ -183,3 +189,8 @@ def _redraw(draw: Callable[[Tensor], Tensor], fits: Callable[[Tensor], Tensor], 
         result[left] = again
         left = left[~fits(again)]
     return result
+
+
+def _check_two_colours(colours: int) -> None:
+    if colours < 2:
+        raise ValueError(f"colours is {colours}: another colour needs two or more.")

@@ -26,6 +26,7 @@ class LabelledSequences:
         tokens: (N, L) long, short rows filled up at the end with the padding id 2c.
         labels: (N,) long, 1 where the sequence is balanced.
         kinds: (N,) long, an index into ``KINDS``.
+        colours: c.
     """
 
     tokens: Tensor
@@ -63,10 +64,22 @@ def near_miss_set(
     ``random_strings`` and ``truncated`` are drawn anew.
 
     Args:
+        n: how many sequences.
         lengths: even; each pair of a balanced and another sequence takes one at random.
+        generator: the source of randomness.
         kinds: names of ``NEGATIVES``, each equally likely.
+        colours: c.
         depth: if given, of all balanced sequences that are so drawn.
+
+    Raises:
+        ValueError: an unknown kind, no lengths, or lengths or a depth that a kind cannot have.
     """
+    unknown = [kind for kind in kinds if kind not in NEGATIVES]
+    if n < 1 or unknown or not kinds or not len(lengths):
+        raise ValueError(
+            f"n is {n}, kinds {tuple(kinds)} and lengths {tuple(lengths)}; expected one sequence, "
+            f"one length and one kind or more, kinds out of {', '.join(NEGATIVES)}."
+        )
     draw = sample_exchangeable if "colours_exchanged" in kinds else sample_balanced
     choice = torch.randint(len(lengths), ((n + 1) // 2,), generator=generator)
     drawn = torch.as_tensor(lengths)[choice]
@@ -99,7 +112,7 @@ def honest_set(
     symbols or neighbours. What tells the classes apart is which opening a closing closes, and that
     is easy where the two stand close together: see ``pairs_within``.
 
-    Arguments as in ``near_miss_set``.
+    Arguments and errors as in ``near_miss_set``.
     """
     return near_miss_set(n, lengths, generator, ("colours_exchanged",), colours, depth)
 
@@ -116,8 +129,19 @@ def batches(
     length may be smaller. A batch size of 1 gives the sequences one at a time.
 
     Args:
+        labelled: the set.
+        batch_size: B.
+        generator: the source of randomness.
         passes: over the set; endless for None.
+
+    Raises:
+        ValueError: a batch size below 1 or an empty set.
     """
+    if batch_size < 1 or not len(labelled):
+        raise ValueError(
+            f"batch_size is {batch_size} and the set has {len(labelled)} sequences; expected at "
+            "least one of each."
+        )
     lengths, done = labelled.lengths, 0
     sizes = torch.bincount(lengths)
     while passes is None or done < passes:
@@ -142,6 +166,8 @@ def put_together(
 
     Args:
         parts: for each length the tokens (n, L), and their kinds (n,), indices into ``KINDS``.
+        generator: the source of randomness.
+        colours: c.
     """
     longest = max(tokens.shape[1] for tokens, _ in parts)
     total = sum(len(tokens) for tokens, _ in parts)

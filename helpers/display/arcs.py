@@ -48,7 +48,7 @@ def attention_arcs(
         size: of the letters, in points.
 
     Raises:
-        ValueError: weights that do not fit the words.
+        ValueError: there is no such word, or weights that do not fit the words.
     """
     row = _checked(words, weights, chosen)
     boxes = _flow(words, size)  # x, y of the middle, width
@@ -73,6 +73,10 @@ def _checked(words: Sequence[str], weights: Any, chosen: int) -> np.ndarray:
     row = array_of(weights, "weights")
     if row.shape != (len(words),) or not len(words):
         raise ValueError(f"{len(words)} words need as many weights, not the shape {row.shape}.")
+    if not 0 <= chosen < len(words):
+        raise ValueError(f"There is no word {chosen}: they are numbered 0 to {len(words) - 1}.")
+    if not (row.min() > -1e-4 and row.max() < 1 + 1e-4):
+        raise ValueError("Attention weights lie between 0 and 1.")
     return row
 
 

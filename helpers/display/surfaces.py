@@ -45,9 +45,12 @@ def surface(
         value_label: what the numbers are, with the unit.
         low, high: first and last contour; the losses' own ends by default. What lies beyond is
             shaded as the last band, with a pointed end of the colour bar.
+        levels: about how many contours.
+        centre: the word beside the mark at (0, 0).
 
     Raises:
-        ValueError: shapes that do not fit.
+        ValueError: shapes that do not fit, steps that do not increase, no finite loss, or a range
+            that is empty.
     """
     alphas, betas, losses = _array(alphas), _array(betas), _array(losses)
     if losses.shape != (alphas.size, betas.size) or min(losses.shape) < 2:
@@ -55,7 +58,11 @@ def surface(
             f"losses has the shape {losses.shape} for {alphas.size} alphas and {betas.size} betas; "
             "expected (A, B), at least 2 of each."
         )
+    if (np.diff(alphas) <= 0).any() or (np.diff(betas) <= 0).any():
+        raise ValueError("alphas and betas must increase: sort them, and the losses with them.")
     finite = np.isfinite(losses)
+    if not finite.any():
+        raise ValueError("No loss is finite, so there is nothing to draw: take smaller steps.")
     edges = _edges(losses[finite], low, high, levels)
     ax = plt.subplots(figsize=(6.6, 5.6))[1] if ax is None else ax
     note = ""
@@ -100,6 +107,11 @@ def _edges(finite: np.ndarray, low: float | None, high: float | None, levels: in
         low, high = finite[0] - 0.05 * abs(finite[0] or 1), finite[0] + 0.05 * abs(finite[0] or 1)
     low = float(finite.min() if low is None else low)
     high = float(finite.max() if high is None else high)
+    if not low < high < np.inf or levels < 1:
+        raise ValueError(
+            f"The contours reach from {low:g} to {high:g} in {levels} levels; expected low < high, "
+            "both finite, and 1 level or more."
+        )
     return MaxNLocator(levels, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
 
 

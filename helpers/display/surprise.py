@@ -46,11 +46,16 @@ def surprise_boxes(
             single characters.
 
     Raises:
-        ValueError: if there is not one surprise per token.
+        ValueError: if there is not one surprise per token, or one is negative.
     """
     surprises = torch.as_tensor(nats, dtype=torch.double).flatten().tolist()
     if len(surprises) != len(tokens):
         raise ValueError(f"There are {len(tokens)} tokens and {len(surprises)} surprises.")
+    # A probability of 1 may come out as a little more.
+    if any(value < -1e-4 for value in surprises):
+        raise ValueError(
+            f"A surprise is {min(surprises):g} nats: give -log p, which is never negative."
+        )
     bits = [max(value, 0.0) / math.log(2) if value == value else value for value in surprises]
     words: list[list[str]] = [[]]
     for i, (token, value) in enumerate(zip(tokens, bits, strict=True)):

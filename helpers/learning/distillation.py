@@ -23,8 +23,21 @@ def distillation_loss(
         mix: share of the teacher, 0 to 1.
         temperature: T, above 0.
 
+    Raises:
+        ValueError: settings out of range, or logits of different shapes.
+
     Source: G. Hinton, O. Vinyals and J. Dean, Distilling the Knowledge in a Neural Network (2015).
     """
+    if not 0 <= mix <= 1 or temperature <= 0:
+        raise ValueError(
+            f"mix is {mix} and temperature {temperature}; expected a share from 0 to 1 and a "
+            "temperature above 0."
+        )
+    if logits.shape != teacher.shape:
+        raise ValueError(
+            f"The pupil's logits have the shape {tuple(logits.shape)}, the teacher's "
+            f"{tuple(teacher.shape)}: they must speak of the same tokens."
+        )
     logits, teacher = logits.flatten(0, -2), teacher.detach().flatten(0, -2)
     hard = masked_loss(logits, targets.flatten())
     said = (teacher / temperature).log_softmax(-1)

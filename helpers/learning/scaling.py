@@ -34,12 +34,20 @@ def fit_scaling(N: Any, D: Any, loss: Any, floor: float | None = None) -> Scalin
     allowed.
 
     Args:
+        N, D, loss: as many numbers each, five or more.
         floor: the limit of the loss, where it is known.
 
     Raises:
-        ValueError: fewer than three different N or D, which do not determine an unknown floor.
+        ValueError: too few runs, a loss that is not above the known floor, or fewer than three
+            different N or D, which do not determine an unknown floor.
     """
     N, D, loss = (torch.as_tensor(x, dtype=torch.float64).flatten() for x in (N, D, loss))
+    above = loss if floor is None else loss - floor
+    if len(loss) < 5 or len(N) != len(loss) or len(D) != len(loss) or not (above > 0).all():
+        raise ValueError(
+            f"There are {len(N)}, {len(D)} and {len(loss)} numbers; expected as many of each, five "
+            "or more, and losses above the floor."
+        )
     sizes, lengths = len(N.unique()), len(D.unique())
     if floor is None and min(sizes, lengths) < 3:
         raise ValueError(

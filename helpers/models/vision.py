@@ -14,8 +14,14 @@ from helpers.models.blocks import FeedForward, PreNormBlock
 
 
 def patches(pictures: Tensor, p: int) -> Tensor:
-    """Cut pictures (B, C, H, W) into patches of p x p pixels, row by row: (B, N, C p p)."""
+    """Cut pictures (B, C, H, W) into patches of p x p pixels, row by row: (B, N, C p p).
+
+    Raises:
+        ValueError: p does not divide the height or the width.
+    """
     B, C, H, W = pictures.shape
+    if H % p or W % p:
+        raise ValueError(f"Pictures of {H} x {W} pixels cannot be cut into patches of {p} x {p}.")
     grid = pictures.view(B, C, H // p, p, W // p, p)
     return grid.permute(0, 2, 4, 1, 3, 5).reshape(B, -1, C * p * p)
 
@@ -38,6 +44,7 @@ class VisionTransformer(nn.Module):
     Args:
         size: height and width of the pictures.
         p: side of a patch, which divides ``size``.
+        n_classes: how many there are.
         d_model: D.
         n_heads: H; n_layers: L.
         channels: C.

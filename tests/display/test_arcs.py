@@ -63,6 +63,8 @@ def test_an_opening_mark_goes_with_the_word_after_it():
     ("weights", "chosen", "error"),
     [
         (torch.zeros(3), 0, "need as many weights"),
+        (torch.zeros(12), 12, "no word 12"),
+        (torch.full((12,), 2.0), 0, "between 0 and 1"),
     ],
 )
 def test_what_does_not_fit_is_said(weights, chosen, error):

@@ -92,10 +92,7 @@ def test_the_caption_is_escaped():
 
 
 @pytest.mark.parametrize(
-    ("nats", "message"),
-    [
-        ([1.0], "2 tokens and 1"),
-    ],
+    ("nats", "message"), [([1.0], "2 tokens and 1"), ([0.5, -2.0], "-2 nats: give -log p")]
 )
 def test_faulty_surprises_are_refused(nats, message):
     with pytest.raises(ValueError, match=message):

@@ -43,3 +43,10 @@ def test_gradient_is_the_difference_of_the_distributions() -> None:
     wanted = (F.softmax(pupil, -1) - F.softmax(teacher, -1)).detach() / 6
     assert torch.allclose(pupil.grad, wanted)
     assert teacher.grad is None
+
+
+def test_errors() -> None:
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        distillation_loss(logits(0), logits(1), TOKENS, mix=1.5)
+    with pytest.raises(ValueError, match="same tokens"):
+        distillation_loss(logits(0), logits(1)[:1], TOKENS)

@@ -35,6 +35,13 @@ def test_no_part_is_negative() -> None:
     assert got.alpha == pytest.approx(0.3, abs=0.02)
 
 
+def test_errors() -> None:
+    with pytest.raises(ValueError, match="five or more"):
+        fit_scaling(N[:4], D[:4], N[:4])
+    with pytest.raises(ValueError, match="above the floor"):
+        fit_scaling(N, D, LAW(N, D), 5.0)
+
+
 def test_two_sizes_or_lengths_do_not_determine_a_floor() -> None:
     loss = LAW(N, D)
     for used in (N < 10**5, D > 10**5):

@@ -15,6 +15,11 @@ def test_patches_are_those_of_unfold_and_nothing_is_lost(channels, size, p):
     assert torch.equal(unpatch(cut, p), pictures)
 
 
+def test_a_patch_that_does_not_fit_is_refused():
+    with pytest.raises(ValueError, match="cannot be cut"):
+        patches(torch.zeros(1, 1, 6, 8), 4)
+
+
 def test_vit_base_has_the_published_number_of_parameters():
     with torch.device("meta"):  # torchvision's vit_b_16 states it
         base = VisionTransformer(224, 16, 1000, 768, 12, 12, channels=3)
