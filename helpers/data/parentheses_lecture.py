@@ -29,6 +29,11 @@ def lecture_set(
     balanced. (The practical's own labelling lets an opening close a closing, and so calls a few
     more of them balanced.)
     """
+    if n < 1 or not 4 <= min_length <= max_length or min_length % 2 or max_length % 2:
+        raise ValueError(
+            f"n is {n} and the lengths go from {min_length} to {max_length}; expected one sequence "
+            "or more and even lengths, 4 or more."
+        )
     coins = torch.rand(n, generator=generator) < 0.5
     halves = torch.randint(min_length // 2, max_length // 2 + 1, (n,), generator=generator)
     parts = []
