@@ -15,7 +15,7 @@ handed back too early | behind the last step
 an opening for all | 0 if x[t] <= 4 else 5 => 0 | A closing must stay
 backwards | + k) => - k) | Count from the first
 closings stop at 5 | first + (x[t] - first + k) % 5 \
-    => (x[t] + k) % 5 if first == 0 else max(5, (x[t] + k) % 10) | the count goes on
+    => (x[t] + k) % 5 if first == 0 else max(5, (x[t] + k) % 10) | begins anew behind the last
 next one | *x[:t] => *x[: t + 1] | Count from the first
 in place | changed in place
 -    return [*x[:t], first + (x[t] - first + k) % 5, *x[t + 1 :]]

@@ -54,8 +54,6 @@ def sizes_of_models(draw):
         of width K.
     V * D + => 2 * V * D +
         The output's matrix is the table of embeddings once more: count it once.
-    + D => + 0
-        One norm stands behind the last block: output_norm, of width D.
     """,
 )
 def count_parameters(V, D, L, H, G, K, hidden):
@@ -155,8 +153,6 @@ def uses_of_attention(draw):
     scores ;; (scores.softmax(-1) @ v) => \
     (scores.softmax(-1) * window_mask(x.shape[1], self.window) @ v)
         The mask comes before the softmax, or the weights of a query no longer sum to 1.
-    ~window_mask => window_mask
-        True means may be looked at: fill the scores where the mask is False.
     window_mask(x.shape[1], self.window) => window_mask(x.shape[1], x.shape[1])
         That is the causal mask: hide what is further back than self.window as well.
     self.window), -math.inf) => self.window - 1), -math.inf)

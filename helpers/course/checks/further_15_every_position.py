@@ -30,8 +30,6 @@ def guessed_texts(draw):
         Guesses stand only where a token was chosen; everywhere else the text itself.
     read != tokens => sampled != tokens
         Where nothing was chosen the text is read: it cannot be replaced there.
-    read != tokens => read == tokens
-        True stands for *replaced*; here it stands for the original.
     return read, => return tokens,
         The discriminator reads the text with the guesses in it, not the original.
     read != tokens => (read != tokens)[chosen]

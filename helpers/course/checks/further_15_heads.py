@@ -135,8 +135,6 @@ def as_numbers(answer, *arguments):
         Here the end stands before the beginning: keep the pairs with i <= j.
     -torch.inf => 0
         Forbidden pairs got 0, which is more than a negative sum: use minus infinity.
-    return best // T, best % T => return best % T, best // T
-        The beginning comes first, then the end.
     return best // T, best % T => return best // T, best % T + 1
         The end is the position of the last token, not the one behind it.
     """,

@@ -40,8 +40,6 @@ def networks(draw):
         Forward every layer costs one product for each weight, trained or not.
     below or trained => trained
         Any layer below counts, not only the one directly below.
-    n * below => n * (below or trained)
-        A layer is not below itself: whether it is trained counts for those above it.
     """,
 )
 def step_products(layers):

@@ -88,14 +88,10 @@ def words_to_join(draw):
         join go on behind both tokens.
     tuple(joined) => joined
         Hand back a tuple, as words are: tuple(...) makes one of a list.
-    i += 2 => return tuple(joined) + word[i + 2 :]
-        The pair may occur again further on: join it everywhere.
     pair[0] + pair[1] => pair
         The pair becomes one token, its bytes together: pair[0] + pair[1].
     i < len(word) => i < len(word) - 1
         The last token is lost if it is not part of a pair.
-    word[i : i + 2] == pair => b"".join(word[i : i + 2]) == b"".join(pair)
-        Compare the two tokens, not their bytes in one piece: ab and c are not the pair of a and bc.
     return tuple(b"".join(word).replace(pair[0] + pair[1], b"_").split(b"_"))
         Only these two tokens side by side are joined; all others stay as they are.
     """,

@@ -90,8 +90,6 @@ def ways_back(draw):
         tanh is left out on the way back: multiply the sum by the slope of tanh at h[t].
     g[t - 1] + W_hh.T @ delta => W_hh.T @ delta
         This step's own loss is missing: g[t - 1].
-    delta = (g[t - 1] => delta += (g[t - 1]
-        delta belongs to one step: the new one takes the place of the old one.
     (g[t - 1] + W_hh.T @ delta) * => g[t - 1] + W_hh.T @ delta *
         The slope multiplies both parts: put their sum in brackets.
     dW_hh += => dW_hh = ;; dW_xh += => dW_xh =

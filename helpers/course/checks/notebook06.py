@@ -208,6 +208,8 @@ def what_becomes(answer, rows):
         with % 5.
     return sequence[1:]
         A length that changes would tell the two classes apart by itself.
+    return tuple([9 - sequence[0], *sequence[1:]])
+        Hand back a new list of symbols, each a plain int from 0 to 9.
     """,
 )
 def my_negative(sequence):

@@ -88,16 +88,12 @@ def gated_cell(p, x, h):
         z and 1 - z have changed roles: z keeps the old state.
     p["W_hh"].T => p["W_hh"]
         W_hh has to be transposed, too: h @ W_hh.T. Nothing complains, because it is square.
-    torch.tanh( => torch.relu(
-        The candidate has a tanh as its non-linearity.
     z = torch. => r = torch. ;; r = torch.sigmoid(affine(p, "r" => z = torch.sigmoid(affine(p, "r"
         r and z have changed roles: r resets inside the candidate, z mixes old and new.
     torch.tanh(from_x + r * from_h) => r * torch.tanh(from_x + from_h)
         There is one tanh, around the whole sum, with r inside of it.
     from_x = x @ p["W_xh"].T + p["b_h"] => from_x = affine(p, "h", x, h)
         Here what comes from h is counted twice: the sum by affine has it already.
-    z = torch.sigmoid( => z = (
-        A gate lies between 0 and 1: r and z both have a sigmoid.
     """,
 )
 def gru_cell(p, x, h):
@@ -133,10 +129,6 @@ def gru_cell(p, x, h):
         There are two tanh: the candidate may be negative, and what is shown is tanh of C.
     C = f * => new = f * ;; torch.tanh(C), C => torch.tanh(C), new
         h is made of the new C, not of the one before the step.
-    f * C + => (1 - f) * C +
-        f keeps the old C: it is multiplied by f itself, not by 1 - f.
-    o * torch.tanh(C), C => o * torch.tanh(C), torch.tanh(C)
-        What is handed on is C itself: its tanh is for h alone.
     o = torch.sigmoid( => o = torch.tanh(
         All three gates have a sigmoid: a gate lies between 0 and 1.
     o * torch.tanh(C), C => o * torch.tanh(C)
@@ -251,10 +243,6 @@ def pairs_of_networks(draw):
     backward(x.flip(1)).flip(1) => backward(x)
     backward(x.flip(1)).flip(1) => backward(x.flip(0)).flip(0)
         The second network reads from the beginning, too: turn time round, which is dimension 1.
-    backward(x.flip(1)).flip(1) => forward(x.flip(1)).flip(1)
-        The second network is backward: it has weights of its own.
-    backward(x.flip(1)).flip(1) => backward(x.flip(1)) ;; dim=2) => dim=2).flip(1)
-        Only what the second network says is turned back, before both are joined.
     dim=2 => dim=1
         The states are joined one after the other; they shall stand side by side, dim=2.
     torch.cat([from_left, from_right], dim=2) => from_left + from_right

@@ -50,12 +50,8 @@ def decoders(draw):
         The output reads the *new* state, and it is the new state that is handed back.
     s = cell( => new = cell( ;; torch.cat([s, c, y] => torch.cat([new, c, y]
         The old state is handed back: the next step must go on from the new one.
-    s = cell( => new = cell( ;; dim=1)), s => dim=1)), new
-        These are the logits of the old state, which has not read y: take the new one.
     torch.cat([y, c], dim=1), s => torch.cat([y, c], dim=1), torch.zeros_like(s)
         The old state s is not used: what has been written so far would be lost.
-    torch.cat([y, c], dim=1), s => torch.cat([c, y], dim=1), s
-        The cell reads the word first, then the vector: [y; c].
     """,
 )
 def decoder_step(y, s, c, embed, cell, output):
@@ -136,8 +132,6 @@ def scores_with_padding(draw):
     softmax(dim=-1) => softmax(dim=1)
         This softmax goes over sentences or English words, axis 0 or 1: each English word shares
         its weight out over the French words, the last axis.
-    .softmax(dim=-1) =>
-        The softmax is missing: scores are no weights.
     weights @ h, weights => weights, weights @ h
         The contexts come first, then the weights.
     weights @ h, weights => weights @ h

@@ -162,8 +162,6 @@ def uses_of_attention(draw):
     call=with_weights,
     tolerance=SINGLE,
     slips="""
-    scores.softmax(-1) => scores.softmax(-2)
-        Each row sums to 1: the softmax goes over the keys, the last axis.
     scores.softmax(-1) => scores.softmax(1)
         Axis 1 counts the heads here; the keys are the last axis: softmax(-1).
     / math.sqrt(q.shape[-1]) =>

@@ -34,8 +34,6 @@ def sizes(draw):
         The hands get faster here: the exponent is negative.
     10000.0 ** (-torch.arange(0, D, 2) / D) => 10000.0 ** (-2 * torch.arange(0, D, 2) / D)
         Twice too much: the exponent is -2i/D with i = 0 .. D/2 - 1, so -torch.arange(0, D, 2) / D.
-    10000.0 ** (-torch.arange(0, D, 2) / D) => 10000.0 ** (-torch.arange(D // 2) / (D // 2 - 1))
-        The exponent is -2i/D, so the slowest hand, with 2i = D - 2, turns by more than 1/10000.
     j = torch.arange(D); a = torch.arange(T)[:, None] * 10000.0 ** (-j / D); \
     return torch.where(j % 2 == 0, a.sin(), a.cos())
         A hand has one speed: the columns 2i and 2i+1 have the same omega.
@@ -91,8 +89,6 @@ def points(draw):
         The two numbers are exchanged.
     torch.stack([first, second], dim=-1) => torch.cat([first, second], dim=-1)
         torch.cat writes all second numbers behind all first ones; torch.stack makes pairs.
-    dim=-1 => dim=-2
-        The two numbers of a pair belong side by side, in the last axis.
     """,
 )
 def rotate_pair(x, theta):
@@ -131,8 +127,6 @@ def slopes(draw):
     -slope * distance => slope * t.expand(T, T)
         A bias that grows with the key's position has the same softmax, but here the distance is
         asked for: -slope * (t - s), which is 0 on the diagonal.
-    t[:, None] - t => t - t[:, None]
-        A row is a query, a column a key: t - s.
     distance < 0 => distance <= 0
         A position sees itself, at distance 0: only s > t is the future.
     """,

@@ -180,8 +180,6 @@ def uses_of_the_block(draw):
     x + self.attention(self.norm_1(x), mask=mask) => self.norm_1(x + self.attention(x, mask=mask)) \
     ;; x + self.feed_forward(self.norm_2(x)) => self.norm_2(x + self.feed_forward(x))
         That is post-norm: the norms stand on the stream. In pre-norm they stand on the branches.
-    x = x + self => y = x + self ;; return x + self => return y + self
-        The feed-forward layer reads the stream after attention has added to it.
     x = x + self => x = self
     return x + self => return self
         Each of the two parts has a residual connection of its own.

@@ -255,8 +255,6 @@ def models_to_start(draw):
         0.02 is for a width of 768; other widths have 0.02 times the square root of 768 / D.
     (768 / D) ** 0.5 => (768 / D)
         It is the square root of 768 / D.
-    (768 / D) => (D / 768)
-        Narrow models have larger weights, not smaller ones: 768 / D under the root.
     (2 * L) ** 0.5 => L**0.5
         A block adds twice, by its attention and by its feed-forward layer: 2 L additions.
     (2 * L) ** 0.5 => (2 * L)

@@ -198,8 +198,6 @@ def runs(draw):
         Yield each result at once, inside the loop: whoever runs it sees each loss as it comes.
     rate(step, steps => rate(step - 1, steps
         The first step has the number 1: its factor is rate(1, ...).
-    zip(optimizer.param_groups, highest) => zip(optimizer.param_groups[:1], highest)
-        An optimizer may have several groups; each has a highest rate of its own.
     batches.batch(step - 1) => batches.batch(step)
         The first batch has the number 0: step s takes batch s - 1.
     yield train_step(model, optimizer, inputs, targets) => \

@@ -44,16 +44,8 @@ def distributions(draw):
         These are probabilities already, not logits: divide by their sum.
     p.argsort(descending=True) => torch.arange(len(p))
         Go through the tokens in the order of their probability, the likeliest first.
-    p.argsort(descending=True) => p.argsort()
-        These are the least likely ones: begin with the likeliest.
     if together >= share: => if p[token] < share:
         The share is compared with the *sum* of the tokens taken, not with each of them.
-    kept[token] = p[token] => kept[token] = 1.0
-        The tokens that stay keep their proportions; they are not made alike.
-    break => pass
-        Nothing was removed: leave the loop when the sum has reached the share.
-    return kept / kept.sum() => return (kept / kept.sum()).sort(descending=True).values
-        Each token keeps its position in the vocabulary: these stand in sorted order.
     """,
 )
 def top_p(p, share):
@@ -95,11 +87,6 @@ def texts_so_far(draw):
     x - presence * (counts > 0) - frequency * counts => \
     x + presence * (counts > 0) + frequency * counts
         That makes what was said likelier: the penalties are taken off.
-    x - presence * (counts > 0) - frequency * counts => \
-    x * (1 - presence * (counts > 0) - frequency * counts)
-        The penalties are subtracted from the logits; nothing is multiplied.
-    - frequency * counts => - frequency * (counts - 1).clamp(min=0)
-        The first time counts as well: a token that stands in the text once has c = 1.
     counts = torch.bincount(text, minlength=len(x)) => \
     counts = torch.bincount(text[-1:], minlength=len(x))
         The whole text counts, not its last token alone.
@@ -228,12 +215,8 @@ def texts_in_pieces(draw):
     slips="""
     start = cache[0].shape[2] => start = 0
         The new tokens do not stand at position 0: as many stand before them as the cache holds.
-    start = cache[0].shape[2] => start = cache[0].shape[1]
-        Dimension 2 of the cache counts its tokens; the ones before are texts and heads.
     start = cache[0].shape[2] => start = x.shape[1]
         That is the number of the *new* tokens; before them stand those of the cache.
-    cache[0] = torch.cat([cache[0], k], dim=2) => cache[0] = torch.cat([k, cache[0]], dim=2)
-        The new rows come last, behind the older ones.
     cache[0] = torch.cat([cache[0], k], dim=2) => cache[0] = k ;; \
     cache[1] = torch.cat([cache[1], v], dim=2) => cache[1] = v
         The older keys and values are lost: join the new ones to them.
@@ -249,9 +232,6 @@ def texts_in_pieces(draw):
     q, k, v = project(block.attention, block.attention_norm(x), start) => \
     x = block.attention_norm(x); q, k, v = project(block.attention, x, start)
         The stream itself goes on: normalize only what the attention reads.
-    x = x + block.attention.output => y = x + block.attention.output ;; \
-    return x + block.feed_forward( => return y + block.feed_forward(
-        The feed-forward layer reads the stream after attention was added.
     block.attention.output(attend(q, cache[0], cache[1])) => attend(q, cache[0], cache[1])
         The heads' contexts pass through block.attention.output before they are added.
     project(block.attention, block.attention_norm(x), start) => project(block.attention, x, start)

@@ -38,9 +38,6 @@ def both_sides(draw):
         That is what the right side alone says; use `before`, too.
     belief = before * after => belief = before + after
         The two sides are multiplied, not added: a place that one side excludes is excluded.
-    belief = before * after => before, after, B = before @ B, after @ B, torch.eye(B.shape[1]) ; \
-    B = B.double() ; belief = before * after
-        Combine the two sides place by place; only then go from places to sounds.
     @ B =>
         That is the belief about the place; the question was about the sound.
     belief / belief.sum(-1, keepdim=True) => belief.softmax(-1)
@@ -88,10 +85,6 @@ def texts_to_mask(draw):
         All chosen tokens are masked: a tenth of them gets a random token.
     & (what < 0.9) =>
         All that are not masked get a random token: from what = 0.9 on they stay themselves.
-    what < 0.9 => what < 0.8
-        No token is replaced at random: that is for what from 0.8 to 0.9.
-    chosen & (what >= 0.8) & (what < 0.9) => chosen & (what < 0.9)
-        The random token is written over [MASK] as well: it is for what from 0.8 to 0.9 only.
     torch.where(chosen, tokens, -100) => torch.where(inputs == mask, tokens, -100)
         Every *chosen* token is predicted, a random and an unchanged one, too; this leaves a fifth \
         of them out.
@@ -105,9 +98,6 @@ def texts_to_mask(draw):
         The targets of the other tokens are -100; 0 and the id of [MASK] are tokens.
     return inputs, torch.where(chosen, tokens, -100) => return inputs
         Hand back both: return inputs, targets.
-    return inputs, torch.where(chosen, tokens, -100) => \
-    return torch.where(chosen, tokens, -100), inputs
-        The inputs come first, then the targets.
     """,
 )
 def mask_tokens(tokens, special, draw, what, random, mask):
@@ -174,12 +164,8 @@ def berts(draw):
         len(tokens) is the number of texts; their length is tokens.shape[1].
     x = bert.norm(x) =>
         The sum is normalized before the first block: bert.norm.
-    return x => return bert.norm(x)
-        These blocks end in a norm of their own; bert.norm belongs to the sum of the embeddings.
     mask=real => mask=real, causal=True
         Nobody hides the future from an encoder: no causal mask.
-    x = block(x, mask=real) => h = block(x, mask=real) ;; return x => return h
-        Each block reads what the one before it gave; here every block reads the first x.
     [:, None, None] => [:, None, :, None]
         That hides padding from those who look; the mask is for those who are looked at: its shape \
         is (N, 1, 1, T).

@@ -45,8 +45,6 @@ def padded_sources(draw):
         A position of the decoder may look at itself, too: the diagonal is allowed.
     real.expand(T, S) => real.expand(T, S).T
         In the cross-attention the decoder looks, so its T positions are the rows: (T, S).
-    , dtype=torch.bool =>
-        Bool tensors are asked for, True and False.
     """,
 )
 def three_masks(source, T, pad):
@@ -90,7 +88,6 @@ def blocks(draw):
         The decoder asks, so x comes first; the memory, which answers, is the second argument.
     , memory, mask=mask =>
         The memory is not used: the cross-attention's keys and values come from it.
-    x = x + p.attention( => x = p.attention(
     return x + p => return p
         The residual connection is missing: each line adds what it finds to x.
     p.cross_norm(x) => x

@@ -229,14 +229,10 @@ def two_numbers(answer, own, others):
     / len(gain) ** 0.5 =>
         That is the standard deviation of single answers. The mean of n of them is surer: divide
         by the square root of n.
-    ** 0.5 =>
-        The standard deviation is divided by the square root of n, not by n.
     .std() => .std(correction=0)
         The standard deviation is that with n - 1, as `std` of a tensor has it.
     gain.mean(), gain.std() / len(gain) ** 0.5 => gain.std() / len(gain) ** 0.5, gain.mean()
         First the mean, then its standard error.
-    gain.std() / len(gain) ** 0.5 => gain.var() / len(gain)
-        This is the square of the standard error: take the root.
     gain.std() / len(gain) ** 0.5 => ((own.var() + others.var()) / len(own)) ** 0.5
         The two numbers of an answer belong together, as a pair: take the differences first, and
         then their standard deviation. What makes one answer harder than another drops out.

@@ -31,13 +31,10 @@ def layers_to_count(draw):
     "lstm": 8 => "lstm": 4
         Gates and candidate have two matrices each, one for x and one for h.
     2 * matrices => matrices
-    "elman": 2 => "elman": 1
         An Elman layer has two matrices, and a multiplication and an addition count as two
         operations.
     + 4 * T**2 * d =>
         The scores and the sums over the values are missing: T queries meet T keys.
-    8 * T * d**2 + =>
-        The four matrices W_Q, W_K, W_V and W_O are missing: each token is multiplied by them.
     4 * T**2 * d => 2 * T**2 * d
         Both count: the scores, and the sums over the values.
     4 * T**2 * d => 2 * T * (T + 1) * d

@@ -52,8 +52,6 @@ def _points(trial: Trial) -> Iterator[Case]:
         {_MINUS}
     start + torch => torch
         Position t of the input stands at start + t: start does nothing here.
-    start + torch => start + 1 + torch
-        Positions count from 0: without start, the first row stays as it is.
     x[..., 0::2], x[..., 1::2] => x.chunk(2, -1) ;; \
     turned.flatten(-2) => torch.cat(turned.unbind(-1), -1)
         Neighbours are turned together, 0 with 1, 2 with 3; these are halves.
@@ -61,8 +59,6 @@ def _points(trial: Trial) -> Iterator[Case]:
         The pairs are right; their two parts must go back to where they came from.
     torch.arange(0, K, 2) => torch.arange(K // 2)
         {_SPEED}
-    torch.arange(T)[:, None] => torch.ones(T)[:, None]
-        All positions turn by the same angle: it grows with the position.
     turned = torch.stack([a * cos - b * sin => a = a * cos - b * sin ; turned = torch.stack([a
         The new a is used where the old one belongs: both sums need a and b as they were.
     """,

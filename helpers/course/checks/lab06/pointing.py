@@ -139,8 +139,6 @@ def _head_on_its_device(trial: Trial) -> None:
         masked_fill fills where its mask is True: that is outside of the passage.
     -math.inf) => -math.inf).log_softmax(-1)
         Logits are asked for, no log-probabilities.
-    F.cross_entropy => 2 * F.cross_entropy
-        The two cross-entropies are averaged, not added.
     spans.flatten()) => spans.flatten(), reduction="sum")
         The mean over the texts is asked for, not the sum.
     logits.flatten(0, 1), spans.flatten() => logits[:, 0], spans[:, 0]
@@ -173,7 +171,6 @@ _NEAR = (
     "(B, T, limit), as the text says, or go through the lengths 1 to limit, and shift. Two tensors "
     "of whole numbers come back, (B,) each: divide with //."
 )
-_FIXED = "was fixed first: another may have the larger sum."
 
 
 def _sums(trial: Trial) -> Iterator[Case]:
@@ -234,7 +231,7 @@ def _few_sums(trial: Trial) -> None:
     cases=_sums,
     also=_few_sums,
     without=["best_span"],
-    slips=f"""
+    slips="""
     starts, ends = logits.unbind(1) => starts, ends = logits.unbind(1); limit = max(1, limit - 1)
         One token too few: j = i + limit - 1 is still allowed.
     limit - 1 => limit ;; (-1, limit, 1) => (-1, limit + 1, 1) ;; \
@@ -248,22 +245,14 @@ def _few_sums(trial: Trial) -> None:
         The end may stand before the beginning here, as where each of the two is chosen by itself.
     return first, first + further => first = starts.argmax(-1); \
     return first, first + near[torch.arange(len(first)), first].argmax(-1)
-        The best beginning {_FIXED}
-    return first, first + further => last = ends.argmax(-1, keepdim=True); \
-    i = torch.arange(ends.shape[1]); near = (i <= last) & (i > last - limit); \
-    return starts.masked_fill(~near, -math.inf).argmax(-1), last[:, 0]
-        The best end {_FIXED}
+        The best beginning was fixed first: another may have the larger sum.
     value=-math.inf => value=0.0
         Behind the end of a text no answer ends: fill up with -infinity. A 0 there is more than a
         logit below 0.
     first, first + further => first, further
         The position of the last token is asked for, not how far it lies behind the first.
-    first, first + further => first, first + further + 1
-        The last token itself is asked for, not the one behind it.
     first, first + further => first + further, first
         The first token comes first, then the last one.
-    starts[..., None] + near => starts[..., None] * near
-        The two logits are added.
     best // limit, best % limit => best // ends.shape[1], best % ends.shape[1]
         From the number of a pair back to its row: divide by the length of a row, which is `limit`
         here.

@@ -234,9 +234,7 @@ def _with_brokens(answer: type[nn.Module]) -> type[nn.Module]:
 
 @lab.task(_Repaired, uses=GIVEN)
 def Repaired(trial: Trial) -> None:
-    made = isinstance(trial.answer, type) and issubclass(trial.answer, nn.Module)
-    hint = "The class itself is checked, class Repaired(Broken), and no object of it."
-    trial.holds(made, "it is a class made from Broken", hint)
+    trial.is_class_from("Broken", "forward", "state_dict")
     trial.answer = _with_brokens(trial.answer)
     with with_hints(_ERRORS):
         _has_no_fault(trial)
@@ -273,11 +271,8 @@ def _has_no_fault(trial: Trial) -> None:
         moved = not torch.allclose(alone, beside[:, :9], atol=1e-8)
     _, after, reached = trial.run(_learns, mine, tokens, seed, given=given)
     _, chosen, _ = _hidden(_built(_Repaired, weights), tokens, seed)
-    held = (not moved, torch.equal(after, tokens), not bool((reached & ~chosen).any()))
-    found = dict(zip(_SHOWS, held, strict=True))
-    left = [f"({i}) {_SHOWS[name]}" for i, name in enumerate(_SHOWS, start=1) if not found[name]]
-    still = f" (still in: {len(left)})" if left else ""
-    trial.holds(not left, f"all three faults are found{still}", " ".join(left), given=given)
+    gone = not moved, torch.equal(after, tokens), not bool((reached & ~chosen).any())
+    trial.has_no_fault(_SHOWS, gone, given)
 
 
 ((_OPPOSITE, _),) = Slips(

@@ -10,7 +10,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from helpers.course.checks.describing import describe
 from helpers.course.checks.lab07 import solutions
-from helpers.course.checks.lab07.common import LORA, MERGE, START, has, is_module_class, lab, linear
+from helpers.course.checks.lab07.common import LORA, MERGE, START, has, lab, linear
 from helpers.course.checks.trial import NOTHING, Trial, with_hints
 from helpers.course.checks.turn import Slips
 
@@ -61,7 +61,7 @@ def _drawn(trial: Trial, made: nn.Module) -> None:
 
 @lab.task(solutions.LoRA)
 def LoRA(trial: Trial) -> None:
-    is_module_class(trial)
+    trial.is_class_from("nn.Module", "forward", "state_dict")
     usual = f"What old gives, and behind each chosen part alpha / r B A x. {LORA}"
     packed = solutions.Packed(linear(trial, 12, 8), 4, 8)
     opaque = Opaque(linear(trial, 6, 4))

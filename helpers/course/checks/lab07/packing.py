@@ -8,10 +8,11 @@ import torch
 from torch import nn
 
 from helpers.course.checks.lab07 import solutions
-from helpers.course.checks.lab07.common import BITS, has, is_module_class, lab, linear
+from helpers.course.checks.lab07.common import BITS, has, lab, linear
 from helpers.course.checks.trial import Trial, with_hints
 from helpers.course.checks.turn import Slips
 
+_TYPE = "Scales, and what weight gives, have the type of W: torch.zeros(..., dtype=W.dtype), say."
 SLIPS = Slips(
     solutions.Packed,
     """
@@ -48,10 +49,6 @@ SLIPS = Slips(
 )
 
 
-_TYPE = "Scales, and what weight hands back, have the type of W: for example, \
-torch.zeros(..., dtype=W.dtype)."
-
-
 def _map(trial: Trial, O: int, I: int, bits: int, group: int) -> nn.Linear:
     """A map in float32, as in a model, without weights halfway between two codes."""
     while True:
@@ -64,7 +61,7 @@ def _map(trial: Trial, O: int, I: int, bits: int, group: int) -> nn.Linear:
 
 @lab.task(solutions.Packed)
 def Packed(trial: Trial) -> None:
-    is_module_class(trial)
+    trial.is_class_from("nn.Module", "forward", "state_dict")
     usual = f"Scale, codes, m added so that none is below 0, several in a byte. {BITS}"
     by_hand = nn.Linear(4, 1, False)
     by_hand.weight.data = torch.tensor([[0.7, -0.3, 0.1, 0.0]])

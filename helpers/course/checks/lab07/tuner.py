@@ -16,12 +16,12 @@ Batch = tuple[Tensor, Tensor]
 RATE = 0.1
 # By what each of the three faults shows; its cure is for the student to find.
 _SHOWS = {
-    "switched off, the model is the old one": "after some steps, with all B set to zero, the "
-    "model is no more the one that it was: A and B alone would not bring it back",
-    "a step depends on its own batch": "the gradient of which a step is made is not that of its "
-    "batch's loss alone",
-    "the best is kept": "after train, the loss on what is held out is not the number that train "
-    "has handed back",
+    "switched off, the model is the old one": "After some steps, with all B set to zero, the "
+    "model is no more the one that it was: A and B alone would not bring it back.",
+    "a step depends on its own batch": "The gradient of which a step is made is not that of its "
+    "batch's loss alone.",
+    "the best is kept": "After train, the loss on what is held out is not the number that train "
+    "has handed back.",
 }
 _OTHER = "The faults are gone and something else has changed: mend the faults alone."
 _UPDATES = (".A", ".B")
@@ -69,10 +69,7 @@ def _twin(model: Small) -> Small:
 
 @lab.task(solutions.Repaired)
 def Repaired(trial: Trial) -> None:
-    names = ("trained", "loss", "step", "train")
-    made = isinstance(trial.answer, type) and all(hasattr(trial.answer, name) for name in names)
-    hint = "The class itself is checked, class Repaired(Broken), and no object of it."
-    trial.holds(made, "it is a class made from Broken", hint)
+    trial.is_class_from("Broken", "trained", "loss", "step", "train")
     given = "a small model with packed maps and LoRA, batches of 3 texts of 5 tokens"
     best, last = 1.0, 0.0
     while last < best + 0.05:  # the best step is not the last one
@@ -87,12 +84,7 @@ def Repaired(trial: Trial) -> None:
     with torch.no_grad():
         now = solutions.Broken(mine, RATE).loss(*held).item()
     kept = abs(now - lowest) < 1e-9
-    found = dict(zip(_SHOWS, (off, own, kept), strict=True))
-    left = [f"({i}) {_SHOWS[name]}" for i, name in enumerate(_SHOWS, start=1) if not found[name]]
-    for name in filter(found.get, found):
-        trial.holds(True, f"fault found: {name}", "")
-    rule = f"all three faults are found (still in: {len(left)})"
-    trial.holds(not left, rule, "; ".join(left) + ".", given=given)
+    trial.has_no_fault(_SHOWS, (off, own, kept), given)
     trial.equals(lowest, best, "train hands back the lowest held-out loss", _OTHER, given=given)
     for name, value in theirs.state_dict().items():
         got, hint = mine.state_dict()[name], _OTHER

@@ -17,12 +17,12 @@ BETA, RATE, STEPS, SIZE = 0.25, 0.1, 100, 64
 ENOUGH = 0.95  # of the way from the reference's J to the greatest one
 # By what each of the three faults shows; its cure is for the student to find.
 _SHOWS = {
-    "the reference stays": "after some steps the reference says something else than before the "
-    "first one, so that leaving it costs nothing",
-    "leaving the reference costs": "an answer that the policy writes more often than the reference "
-    "earns more than its reward",
-    "what stands behind the end has no influence": "of two texts that are the same up to the end "
-    "of the answer, and differ behind it, the log-probabilities differ",
+    "the reference stays": "After some steps the reference says something else than before the "
+    "first one, so that leaving it costs nothing.",
+    "leaving the reference costs": "An answer that the policy writes more often than the reference "
+    "earns more than its reward.",
+    "what stands behind the end has no influence": "Of two texts that are the same up to the end "
+    "of the answer, and differ behind it, the log-probabilities differ.",
 }
 _RETURNS = (
     "The reward, less beta times the log-ratio of self.policy to self.reference, whatever models "
@@ -116,21 +116,14 @@ def _made(trial: Trial, policy: world.Table, reward: Pairs, given: str) -> Any:
 
 @lab.task(Repaired)
 def Repaired(trial: Trial) -> None:
-    made = isinstance(trial.answer, type) and hasattr(trial.answer, "step")
-    hint = "The class itself is checked, class Repaired(Broken), and no object of it."
-    trial.holds(made, "it is a class made from Broken", hint)
+    trial.is_class_from("Broken", "step")
     given, reward = "a policy that is a table, texts of up to four words", Pairs(trial)
     policy, other = (world.Table(trial.generator) for _ in range(2))
     torch.optim.AdamW(other.parameters())  # the first one imports much: not in the answer's time
     stays = _stays(trial, copy.deepcopy(policy), reward, given)
     ends = _ends(trial, copy.deepcopy(policy), reward, given)  # before returns, made of them
-    found = stays, _costs(trial, copy.deepcopy(policy), other, reward, given), ends
-    left = [f"({i}) {_SHOWS[name]}" for i, name in enumerate(_SHOWS, start=1) if not found[i - 1]]
-    for name, gone in zip(_SHOWS, found, strict=True):
-        if gone:
-            trial.holds(True, f"fault found: {name}", "")
-    rule = f"all three faults are found (still in: {len(left)})"
-    trial.holds(not left, rule, "; ".join(left) + ".", given=given)
+    gone = stays, _costs(trial, copy.deepcopy(policy), other, reward, given), ends
+    trial.has_no_fault(_SHOWS, gone, given)
     loop = _made(trial, copy.deepcopy(policy), reward, given)
     trial.run(train, loop, STEPS, trial.generator, given=given)
     before, most = world.judge(policy, policy, reward, BETA).J, world.most(policy, reward, BETA)
