@@ -143,7 +143,7 @@ def plan(trial: Trial) -> None:
 
 
 def outcome(answer: Callable[[], dict[str, float]]) -> Tuned:
-    """What a plan comes to; where it does not pass the check, what another one does, and says so."""
+    """What a plan comes to; where it does not pass the check, what ``OTHER`` does, and says so."""
     if plan.judge(answer).right:
         return tuned(**answer())
     print("Your plan does not pass yet. This is another one, which does not keep to the budget:")

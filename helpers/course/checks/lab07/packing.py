@@ -49,10 +49,10 @@ SLIPS = Slips(
 )
 
 
-def _map(trial: Trial, O: int, I: int, bits: int, group: int) -> nn.Linear:
+def _map(trial: Trial, outputs: int, inputs: int, bits: int, group: int) -> nn.Linear:
     """A map in float32, as in a model, without weights halfway between two codes."""
     while True:
-        made = linear(trial, O, I).float()
+        made = linear(trial, outputs, inputs).float()
         W = made.weight.detach().unflatten(1, (-1, group))
         u = W / W.abs().amax(-1, keepdim=True) * (2 ** (bits - 1) - 1)
         if ((u % 1 - 0.5).abs() > 1e-4).all():
