@@ -93,9 +93,9 @@ def test_without_a_plan_that_passes_there_are_numbers_of_one_that_tells_none(cap
     said = capsys.readouterr().out
     assert said.count("does not keep to the budget") == 2
     assert said.count("No number for the leaderboard") == 1
-    words = lab07.plan.judge(lambda: budget.OTHER).complaint.rule
-    assert words == "it keeps to 0.75 MB"
-    positions = budget.OTHER["rows"] * budget.OTHER["steps"] * given.T
+    other = budget.OTHER
+    assert lab07.plan.judge(lambda: other).complaint.rule == "it keeps to 0.75 MB"
+    positions = other["rows"] * other["steps"] * given.T
     assert budget.cost(budget.planned(4, 4, 0), positions)[1] > budget.GFLOPS
 
 
