@@ -63,7 +63,7 @@ def _pairs(trial: Trial) -> Iterator[Case]:
     errors={
         "dtype": "Make new tensors of the type of x: x.new_zeros(d), torch.eye(d, dtype=...).",
         "singular": "w has run away, until p (1 - p) is 0. Is the sign of g right, is it 1 - p and "
-        "not p, is the step subtracted, and does 1/n stand in both g and H?",
+        "not p, is the step subtracted, and do 1/n and the price stand in both g and H?",
     },
     slips="""
     x[better] - x[worse] => x[worse] - x[better]
