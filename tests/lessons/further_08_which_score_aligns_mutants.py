@@ -5,9 +5,6 @@ from tests.labs.mutation import mutants, rewrites
 MUTANTS = mutants("""
 == error_rate
 or | found & truth => found | truth | the links in both tables
-
-== paired_effects
-a mean alone | return found => return sum(found) / len(found) | That is their mean
 """)
 
 REWRITES = rewrites("""

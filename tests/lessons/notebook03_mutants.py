@@ -14,11 +14,6 @@ nothing handed back | return merges => _ = merges | what print gives
 backwards | return merges => return merges[::-1] | In each round
 all the same id | = len(ids) => = 256 | the next id
 the pair as key | ids[pair[0] + pair[1]] => ids[pair] | its key in ids
-counted once | count anew in each
-+    pairs = count_pairs(words)
-     for _ in range(n_merges):
--        if not (pairs := count_pairs(words)):
--            break
 no end | no pair is left
 -        if not (pairs := count_pairs(words)):
 -            break
@@ -37,7 +32,6 @@ the longest token first | The longest token that fits
 +        cut.append(text[:end])
 +        text = text[end:]
 +    return tuple(cut)
-by the alphabet | in merges => in sorted(merges) | learned first
 """)
 
 REWRITES = rewrites('''

@@ -25,7 +25,6 @@ in place | changed in place
 +    return gradients
 
 == generate
-anew | =generator => =torch.Generator().manual_seed(7) | made anew
 uniform | scores[0, -1].softmax(dim=-1) => torch.ones(scores.shape[-1]) | softmax of the scores
 """)
 

@@ -23,9 +23,6 @@ in place | changed in place
 +    return x
 
 == my_rule
-off by one | symbol <= 4 => symbol < 4 | It refuses balanced ones
-the first alone | walk_is_balanced([1 if symbol <= 4 else -1 for symbol in sequence]) \
-    => sequence[0] <= 4 | It lets random strings
 nothing handed back | return walk => walk | None
 the sum | walk_is_balanced([1 if symbol <= 4 else -1 for symbol in sequence]) => sum(sequence) \
     | True or False
@@ -36,9 +33,7 @@ a balanced one | [9 - sequence[0], *sequence[1:]] => [0, 9] * (len(sequence) // 
 the first two exchanged | [9 - sequence[0], *sequence[1:]] \
     => [sequence[1], sequence[0], *sequence[2:]] | this one is balanced as before
 of numpy | [9 - sequence[0], *sequence[1:]] => list(9 - np.array(sequence)) | a plain int
-one less | [9 - sequence[0], *sequence[1:]] => sequence[:-1] | would tell the two classes
 a number | [9 - sequence[0], *sequence[1:]] => 9 | new list of symbols
-colour 5 | 9 - sequence[0] => sequence[0] + 10 | There are ten
 """)
 
 REWRITES = rewrites("""

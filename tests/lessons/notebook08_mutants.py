@@ -12,7 +12,6 @@ softmax of v | @ v => @ v.softmax(-1) | axis of length 1
 
 == look_back
 sums of states | weights @ h, => h.sum(1, keepdim=True), | multiply
-over sentences | dim=-1 => dim=0 | sentences or English words
 
 == bilinear_scores
 h not turned | h.transpose(1, 2) => h | transposed

@@ -18,23 +18,11 @@ the largest | min(step / warmup, 1.0 => max(step / warmup, 1.0 | 2/3, 1/3
 from the middle | (steps - step + 1) / decay => 2 * (steps - step + 1) / steps | 2/3, 1/3
 
 == train
-the rate after the step | before* you make it
-+        inputs, targets = batches.batch(step - 1)
-+        yield train_step(model, optimizer, inputs, targets)
-         for group, most in zip(optimizer.param_groups, highest):
-             group["lr"] = most * rate(step, steps, warmup, decay)
--        inputs, targets = batches.batch(step - 1)
--        yield train_step(model, optimizer, inputs, targets)
 returned | yield train_step => return train_step | with `yield`
 a step without a yield | yield what train_step hands
 -        yield train_step(model, optimizer, inputs, targets)
 +        result = train_step(model, optimizer, inputs, targets)
 +    yield result
-a list | at once, inside the loop
--        yield train_step(model, optimizer, inputs, targets)
-+        result = train_step(model, optimizer, inputs, targets)
-+        found = [*locals().get('found', []), result]
-+    yield from found
 a list handed back | with `yield`
 -        yield train_step(model, optimizer, inputs, targets)
 +        result = train_step(model, optimizer, inputs, targets)
