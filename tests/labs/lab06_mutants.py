@@ -9,7 +9,7 @@ places on the CPU | , device=draw.device) => ) | device=x.device
 draw is changed | in place
      places = torch.arange(draw.shape[1], device=draw.device)
 +    draw[special] = 1
-the largest number of its word | The number of the first token
+the largest number of its word | the word of each token begin
 -    return (draw.gather(-1, first) < share) & ~special
 +    most = torch.zeros_like(draw).scatter_reduce(-1, first, draw, "amax")
 +    return (most.gather(-1, first) < share) & ~special
