@@ -25,8 +25,8 @@ SOURCE = lab_sources(find_root())["lab08"]
 def test_the_numbers_on_paper_can_be_told_from_known_slips(variant):
     lab08.use_variant(variant)
     try:
-        lab08.by_hand.check(Trial(lab08.by_hand.fallback))
-        right, given_numbers = paper._by_hand(), paper.numbers()
+        lab08.three_answers.check(Trial(lab08.three_answers.fallback))
+        right, given_numbers = paper._three(), paper.numbers()
         slips = {name: paper.slips_of(name) for name in right}
     finally:
         lab08.use_variant(0)
