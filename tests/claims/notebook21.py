@@ -57,6 +57,7 @@ for _n in study["numbers"]:
     assert max(results("ViT", "anywhere", _n)) < 17
 
 # %% c047a
+assert len(study["rows"]) == 72  # three seeds of each
 assert min(results("ViT", "anywhere", 20_000, noise=0.0)) > 99
 _long = {name: results(name, "anywhere", 20_000, steps=1600) for name in NETWORKS}
 assert 1.7 < min(_long["ViT"]) / mean(results("ViT", "anywhere", 20_000)) < 2.3
