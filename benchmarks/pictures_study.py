@@ -1,17 +1,19 @@
 """How near a linear map, a small CNN and a vision transformer come to the best classifier.
 
-    python -m benchmarks.pictures_study [fixed anywhere exchanged] [--seeds 3]
+    python -m benchmarks.pictures_study [fixed anywhere exchanged quiet steps] [--seeds 3]
 
 Capitals in noise, 16 x 16 pixels, always in the middle or at any of 81 places, with few and with
-many labelled pictures; and at any place with the patches of all pictures exchanged alike. All
-make equally many steps. Rates are chosen on a seed of its own, with many pictures, for each network
-and for either kind of place. The ceiling is Bayes' classifier, on the same test pictures.
+many labelled pictures; and with the patches of all pictures exchanged alike. At any place also
+without noise, and with more steps. Rates are chosen on a seed of its own, with many pictures and
+noise and few steps, for each network and for either kind of place. The ceiling is Bayes'
+classifier, on the same test pictures.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -45,9 +47,28 @@ def about() -> Row:
 STUDY = Study(__file__, about)
 
 
+class Task(NamedTuple):
+    place: str
+    number: int
+    seed: int
+    exchanged: bool = False
+    noise: float = NOISE
+    steps: int = STEPS
+
+
+MANY = NUMBERS[1]
+TASKS: dict[str, Callable[[int], list[Task]]] = {
+    "fixed": lambda seed: [Task("fixed", number, seed) for number in NUMBERS],
+    "anywhere": lambda seed: [Task("anywhere", number, seed) for number in NUMBERS],
+    "exchanged": lambda seed: [Task(place, MANY, seed, exchanged=True) for place in PLACES],
+    "quiet": lambda seed: [Task("anywhere", MANY, seed, noise=0.0)],
+    "steps": lambda seed: [Task("anywhere", MANY, seed, steps=4 * STEPS)],
+}
+
+
 @cache
-def drawn(place: str, number: int, seed: int) -> tuple[Tensor, Tensor]:
-    return hidden_capitals(number, torch.Generator().manual_seed(seed), PLACES[place])
+def drawn(place: str, number: int, seed: int, noise: float) -> tuple[Tensor, Tensor]:
+    return hidden_capitals(number, torch.Generator().manual_seed(seed), PLACES[place], noise)
 
 
 def order_of_patches() -> Tensor:
@@ -63,73 +84,66 @@ def right(logits: Tensor, labels: Tensor) -> float:
     return round(float((logits.argmax(1) == labels).float().mean()), 4)
 
 
-def trained(
-    name: str, place: str, number: int, seed: int, rate: float, exchanged: bool
-) -> nn.Module:
-    pictures, labels = drawn(place, number, seed)
-    if exchanged:
+def trained(name: str, task: Task, rate: float) -> nn.Module:
+    pictures, labels = drawn(task.place, task.number, task.seed, task.noise)
+    if task.exchanged:
         pictures = exchange(pictures)
-    torch.manual_seed(seed)
-    network, generator = NETWORKS[name](), torch.Generator().manual_seed(seed)
-    rows = (torch.randint(number, (BATCH,), generator=generator) for _ in range(STEPS))
+    torch.manual_seed(task.seed)
+    network, generator = NETWORKS[name](), torch.Generator().manual_seed(task.seed)
+    rows = (torch.randint(task.number, (BATCH,), generator=generator) for _ in range(task.steps))
     batches = ((pictures[row], labels[row]) for row in rows)
-    list(Training(network, batches, STEPS, rate, warmup=WARMUP, loss=F.cross_entropy))
+    list(Training(network, batches, task.steps, rate, warmup=WARMUP, loss=F.cross_entropy))
     return network.eval()
 
 
 @torch.no_grad()
-def judged(network: nn.Module, place: str, number: int, seed: int, exchanged: bool) -> Row:
+def judged(network: nn.Module, task: Task) -> Row:
     found = {}
-    for part, data in (
-        ("test", drawn(place, TEST, 1000 + seed)),
-        ("train", drawn(place, number, seed)),
-    ):
-        pictures, labels = (part[:TEST] for part in data)
-        found[part] = right(network(exchange(pictures) if exchanged else pictures), labels)
+    for part, number, seed in (("test", TEST, 1000 + task.seed), ("train", task.number, task.seed)):
+        pictures, labels = (x[:TEST] for x in drawn(task.place, number, seed, task.noise))
+        found[part] = right(network(exchange(pictures) if task.exchanged else pictures), labels)
     return found
 
 
 def best_rate(name: str, place: str) -> float:
+    task = Task(place, NUMBERS[1], TUNING)
+
     def wrong(rate: float) -> float:
-        network = trained(name, place, NUMBERS[1], TUNING, rate, False)
-        return 1 - judged(network, place, NUMBERS[1], TUNING, False)["test"]
+        return 1 - judged(trained(name, task, rate), task)["test"]
 
     return STUDY.entry(f"rate, {name}, {place}", lambda: tuned(RATES[name], wrong, 3.0, 1, more=1))
 
 
-def ceiling(place: str, seed: int) -> float:
+def ceiling(place: str, seed: int, noise: float) -> float:
     """What Bayes' classifier gets right of the test pictures."""
-    pictures, labels = drawn(place, TEST, 1000 + seed)
-    match = F.conv2d(pictures, capitals()) / NOISE**2
+    if noise == 0:
+        return 1.0
+    pictures, labels = drawn(place, TEST, 1000 + seed, noise)
+    match = F.conv2d(pictures, capitals()) / noise**2
     if place == "fixed":
         middle = match.shape[-1] // 2
         return right(match[:, :, middle, middle], labels)
     return right(match.flatten(2).logsumexp(2), labels)
 
 
-def compare(place: str, seeds: int, exchanged: bool = False) -> None:
-    for seed in range(seeds):
-        STUDY.row(
-            {"place": place, "seed": seed},
-            lambda seed=seed: {"ceiling": ceiling(place, seed)},
-            "ceilings",
-        )
-        for number in NUMBERS[1:] if exchanged else NUMBERS:
-            for name in NETWORKS:
-                asked = {"network": name, "place": place, "number": number, "seed": seed}
+def measure(name: str, task: Task) -> None:
+    asked = {"place": task.place, "seed": task.seed, "noise": task.noise}
+    STUDY.row(asked, lambda: {"ceiling": ceiling(task.place, task.seed, task.noise)}, "ceilings")
 
-                def make(name: str = name, number: int = number, seed: int = seed) -> Row:
-                    network = trained(name, place, number, seed, best_rate(name, place), exchanged)
-                    return judged(network, place, number, seed, exchanged)
+    def make() -> Row:
+        return judged(trained(name, task, best_rate(name, task.place)), task)
 
-                STUDY.row(asked | {"exchanged": exchanged}, make)
+    STUDY.row({"network": name} | task._asdict(), make)
 
 
 def main() -> None:
-    options = command(__doc__, ("fixed", "anywhere", "exchanged"), seeds=3).parse_args()
+    options = command(__doc__, TASKS, seeds=3).parse_args()
     torch.set_num_threads(1)
     for part in options.parts:
-        compare("anywhere" if part == "exchanged" else part, options.seeds, part == "exchanged")
+        for seed in range(options.seeds):
+            for task in TASKS[part](seed):
+                for name in NETWORKS:
+                    measure(name, task)
 
 
 if __name__ == "__main__":

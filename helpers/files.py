@@ -61,11 +61,6 @@ def own_files(folder: Path, pattern: str = "*", deep: bool = True) -> list[Path]
 
     They and their order are the same on every system: small letters and capitals are told apart,
     and names are sorted by their code points, whichever form of Unicode a disk gives them.
-
-    Args:
-        folder: where to look.
-        pattern: as for ``Path.glob``.
-        deep: look into its sub-folders, too.
     """
     found = folder.rglob(pattern) if deep else folder.glob(pattern)
     last = PurePath(pattern).name

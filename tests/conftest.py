@@ -3,9 +3,11 @@
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
+import nbval.kernel
 import pytest
 
 # Before torch is imported, by what follows. With two tests at once on two cores, the threads of one
@@ -16,6 +18,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 from helpers.course import own_work
 from helpers.device import SPEED, time_for
 from tests.notebooks.claims_run import WHOLE, watch_claims
+from tests.notebooks.warm_kernels import start_warm
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -58,6 +61,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """A cell of a notebook may take as long as this machine needs for five minutes' work."""
     if getattr(config.option, "nbval_cell_timeout", 0) == 2000:  # as nbval has it, if nobody says
         config.option.nbval_cell_timeout = time_for(300)
+    if sys.platform == "linux" and os.environ.get(WHOLE) != "1":  # whole runs are timed
+        nbval.kernel.start_new_kernel = start_warm(nbval.kernel.start_new_kernel)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

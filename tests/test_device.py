@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from helpers import device as devices
-from helpers.device import WORK, best_device, can_compile, describe, mixed_precision, processor
+from helpers.device import WORK, best_device, can_compile, mixed_precision, processor
 
 CPU, CUDA, MPS = map(torch.device, ("cpu", "cuda", "mps"))
 
@@ -80,15 +80,6 @@ def test_the_pieces_that_are_timed_run_in_either_precision(work):
         devices._piece_of(work, dtype)()
 
 
-def test_an_unknown_kind_of_work_is_refused():
-    with pytest.raises(ValueError, match="work is 'dreaming'; expected one of training"):
-        mixed_precision(CPU, "dreaming")
-
-
-def test_the_precision_of_apples_gpu():
-    assert mixed_precision(MPS) == "float32"
-
-
 def test_what_a_gpu_needs_to_compile(monkeypatch):
     found = {"triton": object()}
     monkeypatch.setattr(importlib.util, "find_spec", found.get)
@@ -123,11 +114,6 @@ def test_the_best_device(monkeypatch, cuda, mps, expected):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
     assert best_device() == torch.device(expected)
-
-
-def test_devices_in_words(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "NVIDIA T4")
-    assert [describe(d) for d in (CPU, CUDA, MPS)] == ["CPU", "NVIDIA T4", "Apple GPU (MPS)"]
 
 
 def test_the_processor_is_named_and_what_it_has(monkeypatch, tmp_path):
@@ -167,14 +153,6 @@ def test_the_speed_is_measured_once_and_quickly(monkeypatch):
     assert devices.speed() == found
 
 
-@pytest.mark.usefixtures("unsaid")
-@pytest.mark.parametrize("clock", [lambda: 1.0, iter(range(10**9)).__next__])
-def test_a_clock_of_no_use(monkeypatch, clock):
-    """One that stands still, and one that counts in whole seconds."""
-    monkeypatch.setattr(time, "perf_counter", clock)
-    assert 0 < devices.speed() <= 0.2
-
-
 def test_the_speed_can_be_said(monkeypatch):
     monkeypatch.setenv(devices.SPEED, "0.25")
     assert devices.speed() == 0.25
@@ -198,3 +176,11 @@ def test_a_slow_machine_gets_more_time(monkeypatch, speed, seconds):
 def test_steps_follow_the_machine_within_bounds(monkeypatch, speed, steps):
     monkeypatch.setenv(devices.SPEED, speed)
     assert devices.steps_within(120, 10, 150, 800) == steps
+
+
+@pytest.mark.usefixtures("unsaid")
+@pytest.mark.parametrize("clock", [lambda: 1.0, iter(range(10**9)).__next__])
+def test_a_clock_of_no_use(monkeypatch, clock):
+    """One that stands still, and one that counts in whole seconds."""
+    monkeypatch.setattr(time, "perf_counter", clock)
+    assert 0 < devices.speed() <= 0.2

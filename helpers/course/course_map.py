@@ -20,9 +20,6 @@ _LETTER = re.compile(r"\[([A-Z])\](?!\()")  # a link, [G](...), is none
 def lectures_of_notebooks(root: Path | None = None) -> dict[str, str]:
     """The letters of the lectures, in the order in which a notebook names them.
 
-    Args:
-        root: of the course; where this package lies if None.
-
     Returns:
         File name below ``notebooks/`` -> letters, such as "01_language_modeling.ipynb" -> "BYGL",
         labs included; "" where a notebook names none.

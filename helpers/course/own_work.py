@@ -37,7 +37,6 @@ def keep(task: Task, answer: Any, folder: Path | None = None) -> None:
     Where the tests look on, or a lab is marked, it is kept until the end of the process alone.
 
     Args:
-        task: whose answer it is.
         answer: what the task's check handed back: a function, or a class with methods.
         folder: ``work/own`` of the course if None.
     """
@@ -56,12 +55,7 @@ def keep(task: Task, answer: Any, folder: Path | None = None) -> None:
 
 
 def recall(task: Task, folder: Path | None = None) -> Any:
-    """The kept answer to a task, if it is there and still right; else the course's own.
-
-    Args:
-        task: whose answer is asked for.
-        folder: as for ``keep``.
-    """
+    """The kept answer to a task, if it is there and still right; else the course's own."""
     path, name = _path(task, folder), _name(task.fallback)
     if not path.is_file():
         print(f"{name}: the course's version ({path.parent.name}/{path.name} is not there).")
@@ -104,8 +98,6 @@ def save_gpt(
     """Write a GPT and its tokenizer where ``find_gpt`` looks for the student's own, and say so.
 
     Args:
-        model: what to keep.
-        tokenizer: of its text.
         card: where it comes from, in what JSON can hold.
         folder: ``work/my_gpt`` of the course if None. Where the tests look on, one that passes.
     """

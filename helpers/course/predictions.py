@@ -41,11 +41,9 @@ def compare(predicted: Any, measured: float, what: str, *, unit: str = "", digit
 
     Args:
         predicted: a number, or words such as "50 %" or "1/3"; ``...`` where there is no prediction.
-        measured: what came out.
         what: the quantity, such as "share of unseen trigrams".
         unit: stands behind the numbers; for "%", a share is told to be typed as 70, not as 0.7, and
             so is 3.4 where 340 % came out.
-        digits: behind the point.
     """
     shown = _with_unit(f"{measured:.{digits}f}", unit)
     found = f"Measured: **{shown}** ({what})."
@@ -72,7 +70,6 @@ def compare_choice(predicted: Any, measured: str, options: Collection[str], what
         predicted: one of ``options``, in small or large letters, with its article or without, in
             parts, with blanks for the signs of blanks, or as a number; ``...`` for no prediction.
         measured: the one that came out.
-        options: all of them.
         what: the question in a few words.
 
     Raises:
@@ -98,7 +95,6 @@ def compare_words(predicted: Any, found: Collection[str], what: str) -> None:
     Args:
         predicted: words, as a list or in one string with blanks or commas; ``...`` for none.
         found: the words that came out.
-        what: what they are, such as "the ten words that lose most".
     """
     answer = f"{what[:1].upper()}{what[1:]}: {', '.join(found)}."
     if _missing(predicted):

@@ -40,9 +40,6 @@ class QuizTextError(ValueError):
 def quizzes_of(notebook: str) -> Callable[[str], None]:
     """A function that shows one quiz of a notebook, given its name.
 
-    Args:
-        notebook: the beginning of the notebook's file name, such as "02".
-
     Raises:
         QuizTextError: there is no such file, or a quiz in it lacks something.
     """
@@ -58,11 +55,7 @@ def quizzes_of(notebook: str) -> Callable[[str], None]:
 
 
 def quiz_file(notebook: str) -> Path:
-    """The file with the quizzes of a notebook.
-
-    Raises:
-        QuizTextError: no file or several begin so.
-    """
+    """The file with the quizzes of a notebook."""
     found = sorted(FOLDER.glob(f"{notebook}*.toml"))
     if len(found) != 1:
         raise QuizTextError(

@@ -37,20 +37,15 @@ class TextWindows:
     the batches that it would have seen, and several processes can share every batch.
 
     Args:
-        tokens: the text's ids, (N,).
         batch_size: B, windows of a batch.
         length: T, tokens of a window.
         seed: any whole number; another seed, another order.
 
     Raises:
-        ValueError: B or T below 1, or a text too short to give one batch.
+        ValueError: a text too short to give one batch.
     """
 
     def __init__(self, tokens: Tensor, batch_size: int, length: int, seed: int = 0) -> None:
-        if batch_size < 1 or length < 1:
-            raise ValueError(
-                f"batch_size is {batch_size} and length {length}; expected 1 or more of both."
-            )
         self.tokens = torch.as_tensor(tokens, dtype=torch.long).flatten()
         self.batch_size, self.length, self.seed = batch_size, length, seed
         self._count = _windows_of_a_pass(len(self.tokens), batch_size, length)
@@ -62,13 +57,7 @@ class TextWindows:
         return self._count // self.batch_size
 
     def batch(self, step: int) -> tuple[Tensor, Tensor]:
-        """The batch with the number 0, 1, 2, ...: (inputs, targets), (B, T) each.
-
-        Raises:
-            ValueError: a negative number.
-        """
-        if step < 0:
-            raise ValueError(f"The batch number {step} was asked for; the first one is 0.")
+        """The batch with the number 0, 1, 2, ...: (inputs, targets), (B, T) each."""
         number, place = divmod(step, self.batches_per_pass)
         if self._dealt[0] != number:
             self._dealt = (number, self._deal(number))

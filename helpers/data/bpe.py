@@ -57,7 +57,7 @@ class BPETokenizer:
             left to right, are the pre-tokens; it must match all of a text. GPT-2's by default.
 
     Raises:
-        TokenizerError: a merge joins a token that is not there yet or makes one that is; a special
+        TokenizerError: a merge joins a token that is not there yet; a special
             token is empty or stands twice; the pattern is no regular expression, or has groups.
     """
 
@@ -76,8 +76,6 @@ class BPETokenizer:
                     f"Merge {i} joins tokens {a} and {b}, but only 0 to {255 + i} are there."
                 )
             self._tokens.append(self._tokens[a] + self._tokens[b])
-        if len(set(self._tokens)) < len(self._tokens):
-            raise TokenizerError("Two merges make the same token: no training learns such merges.")
         self._joined = {pair: 256 + i for i, pair in enumerate(self.merges)}
         self._special = _pattern_of(special_tokens)
         self.special_tokens = list(special_tokens)
@@ -102,12 +100,9 @@ class BPETokenizer:
         in the ``tokenizers`` library. The text is cut at special tokens, so none is in a merge.
 
         Args:
-            text: what to learn from.
             vocab_size: V, with the 256 bytes and the special tokens. The vocabulary stays smaller
                 once no pair occurs ``min_count`` times.
-            special_tokens: as of the class.
             min_count: how often a pair must occur to be merged.
-            pattern: as of the class.
             first: merges to begin with, such as those that another pattern has led to.
 
         Raises:
@@ -123,8 +118,6 @@ class BPETokenizer:
                 f"vocab_size is {vocab_size}: 256 bytes{begun} and {len(special_tokens)} special "
                 f"tokens need at least {smallest}."
             )
-        if min_count < 1:
-            raise TokenizerError(f"min_count is {min_count}: a pair must occur at least once.")
         _check_encodable(text)
         parts = special.split(text)[::2] if special else [text]
         words = Counter(chain.from_iterable(_pre_tokens(pre_token, part) for part in parts))

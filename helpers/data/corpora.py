@@ -46,9 +46,7 @@ class Corpus:
 
     Attributes:
         name: the function, file or folder it came from.
-        documents: all of them.
         parts: for each document "train", "validation" or "test".
-        separator: what stands between two documents in a text.
     """
 
     name: str

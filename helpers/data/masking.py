@@ -33,25 +33,13 @@ def mask_tokens(
         tokens: ids in any shape.
         mask: the id of [MASK].
         vocab_size: V; random tokens are drawn from the ids that are not special.
-        generator: draws what is chosen and what becomes of it.
-        share: of the tokens that are chosen.
         kinds: three shares that sum to 1: masked, random, unchanged.
         special: ids that are never chosen and never drawn, such as [PAD] and [CLS]; [MASK] is one
             of them in any case.
-
-    Raises:
-        ValueError: shares out of range, or a vocabulary of special tokens only.
     """
-    masked, random, kept = kinds
-    if not 0 <= share <= 1 or min(kinds) < 0 or abs(masked + random + kept - 1) > 1e-9:
-        raise ValueError(
-            f"share is {share} and kinds {tuple(kinds)}; expected a share from 0 to 1, and three "
-            "shares that sum to 1."
-        )
+    masked, random, _ = kinds
     never = torch.tensor(sorted({mask, *special}))
     ordinary = torch.tensor([token for token in range(vocab_size) if token not in {mask, *special}])
-    if not len(ordinary):
-        raise ValueError(f"All {vocab_size} tokens are special: there is nothing to hide.")
     draw, what = (torch.rand(tokens.shape, generator=generator) for _ in range(2))
     drawn = ordinary[torch.randint(len(ordinary), tokens.shape, generator=generator)]
     chosen = (draw < share) & ~torch.isin(tokens, never)

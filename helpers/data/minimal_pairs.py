@@ -46,8 +46,6 @@ class MinimalPair:
     """Two contexts with a continuation each, the first of which are the story's own.
 
     Attributes:
-        kind: one of ``KINDS``.
-        story: the id of the story.
         context: the text before, from the story's title on.
         right: how the story goes on, to the end of a sentence. It begins with a space or the line
             breaks before its first word, so that the tokens of context and continuation are those

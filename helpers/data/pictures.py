@@ -49,13 +49,14 @@ def capitals(letters: str = CAPITALS, side: int = 8, norm: float = 5.0) -> Tenso
 
 
 def hidden_capitals(
-    number: int, generator: torch.Generator, step: int | None = None
+    number: int, generator: torch.Generator, step: int | None = None, noise: float = NOISE
 ) -> tuple[Tensor, Tensor]:
     """Pictures with one of ten capitals each, somewhere, under Gaussian noise.
 
     Args:
         step: the capital stands at any row and column that are multiples of it, all equally likely;
             None: always in the middle.
+        noise: standard deviation at each pixel.
 
     Returns:
         Pictures (number, 1, 16, 16), and the letters' numbers in ``CAPITALS``, (number,).
@@ -67,7 +68,7 @@ def hidden_capitals(
     corners = torch.full((number, 2), free // 2)
     if step is not None:
         corners = step * torch.randint(free // step + 1, (number, 2), generator=generator)
-    pictures = NOISE * torch.randn(number, 1, SIZE, SIZE, generator=generator)
+    pictures = noise * torch.randn(number, 1, SIZE, SIZE, generator=generator)
     reach = torch.arange(side)
     rows, columns = corners[:, :1] + reach, corners[:, 1:] + reach  # (number, side) each
     some = torch.arange(number)[:, None, None]

@@ -1,6 +1,5 @@
-"""Four tasks for an encoder on the stories of the Lantern Bay Reader.
+"""Three tasks for an encoder on the stories of the Lantern Bay Reader.
 
-- *mood*: which of ``MOODS`` a story has, a class of the whole text;
 - *names*: where somebody is named, a BIO tag of every token;
 - *inference*: whether a statement follows from a story, contradicts it or is left open, a class of
   a pair of texts;
@@ -22,7 +21,7 @@ from torch import Tensor
 
 from helpers.data.batching import seeded
 from helpers.data.bpe import BPETokenizer
-from helpers.data.lantern_reader import LABELS, MOODS, PEOPLE, Story
+from helpers.data.lantern_reader import LABELS, PEOPLE, Story
 from helpers.data.masking import IGNORED, pad_rows
 
 PAD, CLS, SEP, MASK = "[PAD]", "[CLS]", "[SEP]", "[MASK]"
@@ -62,14 +61,6 @@ def joined(tokenizer: BPETokenizer, *texts: str) -> tuple[Tensor, Tensor]:
         tokens += [*ids, marks[SEP]]
         segments += [number] * (len(ids) + 1)
     return torch.tensor(tokens), torch.tensor(segments)
-
-
-def moods(stories: Iterable[Story], tokenizer: BPETokenizer) -> list[Example]:
-    """The story's text; the target is a place in ``MOODS``."""
-    found = []
-    for story in stories:
-        found.append(Example(*joined(tokenizer, story.text), torch.tensor(MOODS.index(story.mood))))
-    return found
 
 
 def inference(stories: Iterable[Story], tokenizer: BPETokenizer) -> list[Example]:
@@ -141,17 +132,11 @@ def passages(stories: Iterable[Story], sentences: int, seed: int = 0) -> list[Qu
     return found
 
 
-def answers(stories: Iterable[Story], tokenizer: BPETokenizer) -> list[Example]:
-    """Two of each story: the question and the story; the target is the span of the answer.
+def spans(questions: Iterable[Question], tokenizer: BPETokenizer) -> list[Example]:
+    """The question and its text; the target is the span of the answer.
 
     Where the answer occurs more than once, it is the first occurrence; ``said`` gives its words.
     """
-    asked = [Question(q, story.text, answer) for story in stories for q, answer in story.questions]
-    return spans(asked, tokenizer)
-
-
-def spans(questions: Iterable[Question], tokenizer: BPETokenizer) -> list[Example]:
-    """As ``answers``, for questions about any text."""
     found = []
     for question, text, answer in questions:
         tokens, segments = joined(tokenizer, question, text)
@@ -173,12 +158,6 @@ class Batches:
     """Numbered batches of examples, ((tokens, segments), targets), in a new order each pass.
 
     Tokens are filled up with [PAD], segments with 0, tags with -100; classes and spans are stacked.
-
-    Args:
-        examples: of one task.
-        batch_size: B.
-        pad: the id of [PAD].
-        seed: any whole number.
     """
 
     def __init__(

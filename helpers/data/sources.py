@@ -83,7 +83,6 @@ class MarkovSource:
 
     def sample(self, n: int, generator: torch.Generator) -> Tensor:
         """Draw a text of n tokens: (n,) long. It begins in the stationary distribution."""
-        _check_length(n)
         uniforms = _uniforms(n + 1, generator)
         rows, contexts, size = _cumulative(self._rows), len(self._rows), self.vocab_size
         context = bisect_right(_cumulative(self.stationary.reshape(1, -1))[0], uniforms[0])
@@ -118,15 +117,7 @@ def lagged_source(vocab_size: int, lag: int, noise: float) -> MarkovSource:
         vocab_size: V.
         lag: how far back, 1 or more.
         noise: probability that the token is drawn uniformly instead; above 0, at most 1.
-
-    Raises:
-        ValueError: settings out of range, or more contexts than ``MarkovSource`` takes.
     """
-    if vocab_size < 2 or lag < 1 or not 0 < noise <= 1:
-        raise ValueError(
-            f"vocab_size is {vocab_size}, lag {lag} and noise {noise}; expected 2 tokens or more, "
-            "a lag of 1 or more, and noise above 0 and at most 1."
-        )
     shape = (vocab_size,) * (lag + 1)
     transitions = torch.full(shape, noise / vocab_size, dtype=torch.float64)
     for oldest in range(vocab_size):
@@ -171,18 +162,11 @@ class HiddenMarkovSource:
     ) -> None:
         self.transitions = _distributions(transitions, "transitions", dimensions=2)
         self.emissions = _distributions(emissions, "emissions", dimensions=2)
-        states = self.emissions.shape[0]
-        if self.transitions.shape != (states, states):
-            raise ValueError(
-                f"transitions has the shape {tuple(self.transitions.shape)} and emissions "
-                f"{tuple(self.emissions.shape)}; expected (S, S) and (S, V) with one S."
-            )
         self.vocab_size = self.bos = self.emissions.shape[1]
         self.stationary = _stationary(self.transitions)  # (S,)
 
     def sample(self, n: int, generator: torch.Generator) -> Tensor:
         """Draw a text of n tokens: (n,) long. It begins in the stationary distribution."""
-        _check_length(n)
         moves, draws = _uniforms(n, generator), _uniforms(n, generator)
         rows, emissions = _cumulative(self.transitions), _cumulative(self.emissions)
         row, tokens = _cumulative(self.stationary[None])[0], []
@@ -199,8 +183,6 @@ class HiddenMarkovSource:
 
         Much faster than ``sample`` where many are wanted, because they are drawn side by side.
         """
-        _check_length(n)
-        _check_length(length)
         hidden = torch.multinomial(self.stationary, n, replacement=True, generator=generator)
         states, tokens = [], []
         for _ in range(length):
@@ -217,9 +199,8 @@ class HiddenMarkovSource:
         and Thomas, theorem 4.5.1). Both close in on the rate as n grows.
 
         Raises:
-            ValueError: n < 1, or so large that the enumeration would not fit in memory.
+            ValueError: n is so large that the enumeration would not fit in memory.
         """
-        _check_length(n)
         states = len(self.stationary)
         numbers = states * self.vocab_size ** (n - 1) * max(states, self.vocab_size)
         if numbers > _MOST_NUMBERS:
@@ -268,7 +249,7 @@ class HiddenMarkovSource:
             seen: (B, T) bool, which tokens are read.
 
         Raises:
-            ValueError: other shapes, or seen tokens out of range.
+            ValueError: seen tokens out of range.
         """
         before, _, after = self._messages(tokens, seen)
         return (_normalised(before * after) @ self.emissions).log()
@@ -287,11 +268,6 @@ class HiddenMarkovSource:
 
         (B, T, S) each; the first sums to one, the others are likelihoods up to a factor.
         """
-        if tokens.dim() != 2 or seen.shape != tokens.shape or seen.dtype != torch.bool:
-            raise ValueError(
-                f"tokens has the shape {tuple(tokens.shape)} and seen {tuple(seen.shape)} of "
-                f"{seen.dtype}; expected (B, T) and bool of the same shape."
-            )
         check_range(
             tokens[seen],
             self.vocab_size,
@@ -382,8 +358,3 @@ def _cumulative(rows: Tensor) -> list[list[float]]:
 
 def _uniforms(n: int, generator: torch.Generator) -> list[float]:
     return torch.rand(n, generator=generator, dtype=torch.float64).tolist()
-
-
-def _check_length(n: int) -> None:
-    if n < 1:
-        raise ValueError(f"n is {n}, expected at least one token.")

@@ -63,8 +63,6 @@ def read_rule(text: str, weight: float = 1.0, deeper: bool = False) -> Rule:
             else:
                 parts.append(word)
             letters.append(set(tag or "*") if not part[0].isupper() else set())
-        if free:
-            raise ValueError(f"The rule {text!r} has {free[0][1]} on its left side only.")
         sides.append(tuple(parts))
         tags.append(letters)
     links = tuple((j, i) for j, b in enumerate(tags[1]) for i, a in enumerate(tags[0]) if a & b)

@@ -107,8 +107,6 @@ class WordTokenizer:
     def __init__(self, words: Iterable[str]) -> None:
         self.words = ["<unk>", "</s>", *words]
         self._ids = {word: i for i, word in enumerate(self.words)}
-        if len(self._ids) < len(self.words):
-            raise TokenizerError("A word stands twice in the list of words.")
 
     @classmethod
     def train(cls, text: str, min_count: int = 1) -> WordTokenizer:

@@ -63,12 +63,6 @@ class Pair:
         table[tuple(torch.tensor(sorted(alignment)).T)] = True
         return table
 
-    @property
-    def crosses(self) -> bool:
-        """Whether two links cross: the languages put these words in another order."""
-        links = sorted(self.alignment)
-        return any(i > k and j < m for j, i in links for m, k in links)
-
     def __str__(self) -> str:
         return f"{' '.join(self.english)} | {' '.join(self.french)}"
 
@@ -84,13 +78,10 @@ class PhraseGrammar:
 
     Attributes:
         english_words: the English vocabulary in alphabetical order, punctuation included.
-        french_words: the French one.
         size: how many different pairs there are up to ``depth``; exact.
     """
 
     def __init__(self, lexicon: Lexicon | None = None, depth: int = 2) -> None:
-        if depth < 0:
-            raise ValueError(f"depth is {depth}, expected 0 or more.")
         self.depth = depth
         self.grammar = SynchronousGrammar(phrase_rules(lexicon or full_lexicon()))
         self.english_words, self.french_words = self.grammar.words(0), self.grammar.words(1)
@@ -106,17 +97,12 @@ class PhraseGrammar:
         """Draw n pairs, independent of each other, so that short ones come more than once.
 
         Args:
-            n: how many.
-            generator: where the randomness comes from.
             max_length: the most English words, punctuation included; None for no limit.
-            min_length: the fewest.
 
         Raises:
-            ValueError: n < 1, or lengths that (almost) no sentence has.
+            ValueError: lengths that (almost) no sentence has.
         """
         longest = float("inf") if max_length is None else max_length
-        if n < 1:
-            raise ValueError(f"n is {n}, expected at least one pair.")
         numbers, pairs, tries = _uniforms(generator), [], 0
         while len(pairs) < n:
             pair = _pair(self.grammar.draw(self.depth, numbers))
@@ -140,8 +126,6 @@ class PhraseGrammar:
             ValueError: a word is unknown, or the grammar has no such order of words.
         """
         words = tuple(words.split() if isinstance(words, str) else words)
-        if not words:
-            raise ValueError("The sentence is empty: give words and a final . or ? as tokens.")
         vocabularies = (self.english_words, self.french_words)
         unknown = [[word for word in words if word not in known] for known in vocabularies]
         side = int(len(unknown[1]) < len(unknown[0]))
@@ -164,19 +148,13 @@ class PhraseGrammar:
 
 
 class WordVocabulary:
-    """Word ids of one language: 0 fills up (``pad``), 1 begins (``bos``), 2 ends (``eos``).
-
-    Args:
-        words: the words, in the order of their ids from 3 on; none twice.
-    """
+    """Word ids of one language: 0 fills up (``pad``), 1 begins (``bos``), 2 ends (``eos``)."""
 
     pad, bos, eos = 0, 1, 2
 
     def __init__(self, words: Iterable[str]) -> None:
         self.words = ("<pad>", "<s>", "</s>", *words)
         self._ids = {word: i for i, word in enumerate(self.words)}
-        if len(self._ids) < len(self.words):
-            raise ValueError("A word stands twice in the list of words: give each word once.")
 
     @property
     def vocab_size(self) -> int:

@@ -43,8 +43,6 @@ class UnigramTokenizer:
     unk = 0
 
     def __init__(self, log_p: Mapping[str, float]) -> None:
-        if not log_p or not all(isinstance(piece, str) and piece for piece in log_p):
-            raise TokenizerError("The pieces are strings, none of them empty, and there is one.")
         self.log_p = dict(log_p)
         self.pieces = ["<unk>", *self.log_p]
         self._ids = {piece: i for i, piece in enumerate(self.pieces) if i}
@@ -58,7 +56,6 @@ class UnigramTokenizer:
         All characters of the text are kept, as with a character coverage of 1.
 
         Args:
-            text: what to learn from.
             vocab_size: V with ``<unk>``; it stays smaller where the text has fewer pieces.
 
         Raises:
@@ -108,7 +105,6 @@ def best_cut(word: str, log_p: Mapping[str, float], without: str = "") -> list[s
     """Viterbi: the pieces with the largest sum of log-probabilities that make up the word.
 
     Args:
-        word: what is cut.
         log_p: piece -> log-probability. A character that is no piece is far less likely than all.
         without: a piece that must not be used.
     """

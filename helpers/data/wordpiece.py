@@ -43,11 +43,7 @@ class WordPieceTokenizer:
 
     def __init__(self, pieces: Iterable[str]) -> None:
         self.pieces = ["[UNK]", *pieces]
-        if not all(isinstance(piece, str) and piece for piece in self.pieces):
-            raise TokenizerError("A piece is no string, or empty.")
         self._ids = {piece: i for i, piece in enumerate(self.pieces)}
-        if len(self._ids) < len(self.pieces):
-            raise TokenizerError("A piece stands twice in the list of pieces.")
 
     @classmethod
     def train(
@@ -60,7 +56,6 @@ class WordPieceTokenizer:
         then the alphabet. Every merge compares all pairs: meant for a few thousand pieces.
 
         Args:
-            text: what to learn from.
             vocab_size: V with ``[UNK]``; it stays smaller once no pair occurs ``min_count`` times.
             min_count: how often a pair must occur to be joined.
             by_count: join the pair with the highest count instead, as byte-pair encoding does; so

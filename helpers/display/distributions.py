@@ -28,12 +28,8 @@ def next_token_bars(
     after: Any,
     labels: Sequence[str],
     *,
-    kept: Any = None,
     top: int = 20,
     high: float | None = None,
-    off_scale: str = "cut off",
-    names: tuple[str, str] = ("before", "after"),
-    title: str = "",
     ax: Axes | None = None,
 ) -> Axes:
     """The likeliest next tokens: wide pale bars before a decoding rule, narrow ones after it.
@@ -45,27 +41,19 @@ def next_token_bars(
     Args:
         before, after: (V,) probabilities (not their logarithms) of the next token.
         labels: V tokens as strings; spaces, line breaks and tabs are made visible.
-        kept: (V,) booleans, the tokens that the rule lets through; by default those whose
-            probability ``after`` is not zero.
-        top: how many tokens have bars of their own.
         high: the least top of the axis, where plots are to be compared. The axis always holds the
             single tokens; a last bar that is higher is cut off and says its value.
-        off_scale: what is written beside that value, in brackets.
-        names: what the two distributions are called in the legend.
 
     Raises:
-        ValueError: if the parts differ in length, one is no distribution, ``top`` is below 1, or
-            no token is kept.
+        ValueError: if the parts differ in length, or one is no distribution.
     """
     before, after = _distribution(before, "before"), _distribution(after, "after")
-    kept = after > 0 if kept is None else np.asarray(kept, dtype=bool)
-    if not len(before) == len(after) == len(labels) == len(kept):
+    kept = after > 0
+    if not len(before) == len(after) == len(labels):
         raise ValueError(
-            f"before has {len(before)} probabilities, after {len(after)}, kept {len(kept)} and "
-            f"labels {len(labels)}: give one of each per token."
+            f"before has {len(before)} probabilities, after {len(after)} and labels {len(labels)}: "
+            "give one of each per token."
         )
-    if top < 1 or not kept.any():
-        raise ValueError(f"There is nothing to draw: top is {top}, {kept.sum()} tokens are kept.")
     order = np.argsort(-before, kind="stable")
     first, rest = order[:top], order[top:]
     places = np.arange(len(first) + bool(len(rest)))
@@ -82,8 +70,8 @@ def next_token_bars(
     _axis_of_tokens(ax, [visible(labels[i]) for i in first], len(rest))
     if len(rest):
         ax.axvline(len(first) - 0.5, color=palette.GREY, lw=1, ls=":", marker="")
-        _cut_off(ax, len(first), stays[-1] + gone[-1], new[-1], high, off_scale)
-    handles = [Patch(**pale, label=names[0]), Patch(fc=palette.BLUE, label=names[1])]
+        _cut_off(ax, len(first), stays[-1] + gone[-1], new[-1], high)
+    handles = [Patch(**pale, label="before"), Patch(fc=palette.BLUE, label="after")]
     share = f"all {len(kept):,} tokens kept"
     if not kept.all():
         handles.append(Patch(**removed, label="removed"))
@@ -92,12 +80,12 @@ def next_token_bars(
     # Above the axes nothing can hide a bar.
     ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(-0.01, 1), ncols=3, borderpad=0.2)
     ax.set(ylim=(0, high), ylabel="probability", xlabel="next token")
-    ax.set_title(f"{title}\n{share}" if title else share, loc="left", pad=30)
+    ax.set_title(share, loc="left", pad=30)
     return ax
 
 
 def speculative_rounds(
-    rounds: Sequence[Sequence[tuple[str, str]]], *, title: str = "", ax: Axes | None = None
+    rounds: Sequence[Sequence[tuple[str, str]]],
 ) -> Axes:
     """Rounds of speculative decoding, one per row: what was proposed, and what became of it.
 
@@ -108,27 +96,14 @@ def speculative_rounds(
         rounds: each a list of (token, status), in the order of the text; a status is "accepted",
             "rejected", "discarded" (proposed after a rejected token) or "target" (the target's
             own token: in place of a rejected one, or after a draft that was accepted whole).
-
-    Raises:
-        ValueError: if there is no round, a round is empty, or a status is none of these.
     """
-    if not rounds or not all(rounds):
-        raise ValueError("There is nothing to draw: give at least one round, and none empty.")
-    strange = [status for row in rounds for _, status in row if status not in STATUSES]
-    if strange:
-        raise ValueError(f"{strange[0]!r} is no status; expected one of {', '.join(STATUSES)}.")
     shown = [[(visible(token), status) for token, status in row] for row in rounds]
     sizes = [[_LETTER * (len(token) + 2) + 16 for token, _ in row] for row in shown]
     width = max(640.0, 230.0 + max(sum(row) + 7 * len(row) for row in sizes))
-    top, bottom = 30.0 * bool(title), 34.0 * len(rounds)
-    if ax is None:
-        scale = min(1.0, 860.0 / width)
-        size = (scale * width / 72, scale * (top + bottom + 40) / 72)
-        ax = plt.figure(figsize=size, layout="none").add_axes((0, 0, 1, 1))
-    else:
-        scale = min(1.0, 72 * ax.get_window_extent().width / ax.figure.dpi / width)
+    bottom, scale = 34.0 * len(rounds), min(1.0, 860.0 / width)
+    size = (scale * width / 72, scale * (bottom + 40) / 72)
+    ax = plt.figure(figsize=size, layout="none").add_axes((0, 0, 1, 1))
     look = {"va": "center", "fontsize": 13 * scale}
-    ax.text(width / 2, -top / 2, title, ha="center", **{**look, "fontsize": 14 * scale})
     for r, row in enumerate(shown):
         y, x = 34 * (r + 0.5), 76.0
         ax.text(4, y, f"round {r + 1}", **look)
@@ -143,7 +118,7 @@ def speculative_rounds(
         _token_box(ax, x, bottom + 22, 26, 12 * scale, "", status)
         ax.text(x + 32, bottom + 22, words, **{**look, "fontsize": 12 * scale})
         x += 48 + 6.6 * len(words)
-    ax.set(xlim=(0, width), ylim=(bottom + 40, -top))
+    ax.set(xlim=(0, width), ylim=(bottom + 40, 0))
     ax.axis("off")
     return ax
 
@@ -170,9 +145,7 @@ def _axis_of_tokens(ax: Axes, names: list[str], others: int) -> None:
             label.set(rotation=50, ha="right", rotation_mode="anchor")
 
 
-def _cut_off(
-    ax: Axes, place: int, before: float, after: float, high: float, off_scale: str
-) -> None:
+def _cut_off(ax: Axes, place: int, before: float, after: float, high: float) -> None:
     """Write the values of the last bar where they do not fit under the top of the axis."""
     if max(before, after) <= high:
         return
@@ -180,7 +153,7 @@ def _cut_off(
         f"{before:.2f}\n→ {after:.2f}" if round(before, 2) != round(after, 2) else f"{before:.2f}"
     )
     ax.annotate(
-        f"{words}\n({off_scale})",
+        f"{words}\n(cut off)",
         (place, high),
         xytext=(0, 4),
         textcoords="offset points",

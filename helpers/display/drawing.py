@@ -75,12 +75,6 @@ class Drawing:
 
     Whatever is added raises a ValueError, in one sentence, where a name is taken or unknown, or
     where there is nothing to add.
-
-    Args:
-        title: stands above it.
-
-    Attributes:
-        nodes: what has been added, by name.
     """
 
     def __init__(self, title: str = "") -> None:
@@ -117,8 +111,6 @@ class Drawing:
             kind: "box", "circle" (for operations), or "plain" (words without an edge).
         """
         text = name if text is None else text
-        if kind not in ("box", "circle", "plain"):
-            raise ValueError(f"A box is of the kind 'box', 'circle' or 'plain', not {kind!r}.")
         patch: Patch | None = None
         if kind == "circle":
             width = height = 0.44
@@ -162,8 +154,6 @@ class Drawing:
             hidden: indices of tokens that are pale.
         """
         shown = [visible(token) if not token.strip() else token for token in tokens]
-        if not shown:
-            raise ValueError(f"The band {name!r} has no tokens: give at least one.")
         width = max(words_width(t, size) for t in shown) + 0.22 if width is None else width
         width = max(width, 0.36)
         nodes = []
@@ -221,9 +211,6 @@ class Drawing:
         if table.ndim != 2 or not table.size:
             raise ValueError(f"The matrix {name!r} needs rows and columns, not {table.shape}.")
         n, m = table.shape
-        for what, words, number in (("rows", rows, n), ("columns", columns, m)):
-            if len(words) not in (0, number):
-                raise ValueError(f"The matrix {name!r} needs {number} words for its {what}.")
         left, top = x - m * cell / 2, y + n * cell / 2
         paint = colours_of(table, high)
         for i, j in np.ndindex(n, m):
@@ -272,8 +259,6 @@ class Drawing:
                 that leaves the box upwards.
         """
         pairs = [(step, "") if isinstance(step, str) else step for step in steps]
-        if not pairs:
-            raise ValueError(f"The stack {name!r} has no steps: give at least one.")
         width = max(words_width(text) for text, _ in pairs) + 0.28 if width is None else width
         nodes = []
         for k, (text, shape) in enumerate(pairs):
@@ -463,8 +448,6 @@ class Drawing:
 
     def _around(self, names: str, pad: float = 0.0) -> tuple[float, float, float, float]:
         """Left, low, right and high of what surrounds some nodes ("a b c")."""
-        if not names.split():
-            raise ValueError("Name at least one node, such as 'a b c'.")
         nodes = [self._node(name) for name in names.split()]
         return (
             min(n.x - n.width / 2 for n in nodes) - pad,
@@ -515,16 +498,8 @@ def animate(
 
     Args:
         draw: makes the drawing of step 0 .. steps - 1; nothing is kept between them.
-        steps: how many there are.
-        caption: of every one of them.
-        label: beside the slider.
         start: the step that is shown at first, and stored.
-
-    Raises:
-        ValueError: there are fewer than two steps, or no step ``start``.
     """
-    if steps < 2:
-        raise ValueError(f"An animation needs two steps or more, not {steps}.")
 
     def show_step(step: int) -> None:
         show(draw(step), caption)

@@ -47,14 +47,8 @@ def show(figure: Figure | Axes, caption: str) -> None:
 
 
 def say(text: str) -> None:
-    """Display a sentence in Markdown; for sentences that hold a number measured by the cell.
-
-    Raises:
-        ValueError: if the text is empty.
-    """
+    """Display a sentence in Markdown; for sentences that hold a number measured by the cell."""
     text = " ".join(text.split()) if "\n" not in text.strip() else text.strip()
-    if not text:
-        raise ValueError("There is nothing to say: give a sentence.")
     publish({"text/markdown": text, "text/plain": text})
 
 

@@ -20,14 +20,7 @@ RULES = (
 
 @dataclass(frozen=True)
 class Try:
-    """One sequence that was typed.
-
-    Attributes:
-        text: in brackets.
-        probability: that it is balanced, says the network.
-        balanced: whether it is.
-        points: what it scored.
-    """
+    """One sequence that was typed."""
 
     text: str
     probability: float
@@ -47,9 +40,6 @@ class Game:
     Args:
         says: the probability that a network gives to "balanced", from the ids of a sequence (L,).
         shortest: brackets that a sequence needs.
-
-    Attributes:
-        tried: what was typed so far.
     """
 
     says: Callable[..., float]
@@ -89,13 +79,7 @@ class Game:
 
 
 class GameBoard:
-    """The widgets of a game and what they do.
-
-    Attributes:
-        game: the round that is played.
-        box, button: where a sequence is typed, and what begins a new round.
-        parts: all widgets, from top to bottom.
-    """
+    """The widgets of a game and what they do."""
 
     def __init__(self, game: Game, against: str) -> None:
         self.game = game
@@ -139,7 +123,6 @@ def fool_the_network(says: Callable[..., float], against: str, shortest: int = 1
     """Show the game.
 
     Args:
-        says, shortest: as in ``Game``.
         against: which network this is, in a few words.
     """
     if driving():

@@ -29,13 +29,7 @@ PAPER = (
 
 @dataclass(frozen=True)
 class Settings:
-    """How the reader wants the text to be drawn.
-
-    Attributes:
-        rules: temperature, top-k and top-p.
-        length: tokens to write at most.
-        seed: of the generator that draws.
-    """
+    """How the reader wants the text to be drawn."""
 
     rules: Rules
     length: int
@@ -58,11 +52,9 @@ class GrowingText:
     """A text that a model writes on, one piece per step.
 
     Attributes:
-        prompt, written: the reader's text and what the model has written after it.
         status: what is going on, as a sentence.
         problem: whether the status tells of one.
         details: the traceback of an error that is no ValueError.
-        at_work: whether a text is being written.
         part: how often the model has gone on from its own words.
     """
 

@@ -36,12 +36,7 @@ R = TypeVar("R", bound=TrainingRecord)
 
 
 class LiveCurve:
-    """Collects records and draws them; knows neither the trainer nor the notebook.
-
-    Attributes:
-        steps, losses: one entry per record.
-        validations: (step, value) of the records that were validated.
-    """
+    """Collects records and draws them; knows neither the trainer nor the notebook."""
 
     def __init__(
         self,
@@ -149,12 +144,7 @@ def watch(
         caption: stands before the measured words of the caption.
         every_seconds: the least time between two drawings. It grows to ten times what a drawing
             takes, so that the curve costs a tenth of the time at most; 0 draws every record.
-
-    Raises:
-        ValueError: if ``every_seconds`` is negative.
     """
-    if every_seconds < 0:
-        raise ValueError(f"every_seconds must be zero or more, not {every_seconds}.")
     curve = LiveCurve(ylabel, floor, validation_ylabel, total, unit)
     return _watch(records, curve, caption, every_seconds)
 

@@ -180,10 +180,8 @@ def curves(
         logx, logy: logarithmic scales.
 
     Raises:
-        ValueError: if there is no curve, a curve has no points, or its parts differ in length.
+        ValueError: if a curve has no points, or its parts differ in length.
     """
-    if not series:
-        raise ValueError("There is nothing to draw: give at least one curve.")
     ax = plt.subplots()[1] if ax is None else ax
     gaps, total = 0, 0
     for k, (label, parts) in enumerate(series.items()):
@@ -222,37 +220,29 @@ def bars(
     values: Any,
     *,
     xlabel: str,
-    ylabel: str = "",
-    horizontal: bool = True,
-    spread: Any = None,
     floor: Mapping[str, float] | None = None,
     value_format: str = ".2f",
     title: str = "",
     ax: Axes | None = None,
 ) -> Axes:
-    """Bars with their values written at the ends.
+    """Lying bars with their values written at the ends, the first at the top.
 
     Args:
         labels: one per bar; spaces, line breaks and tabs in them are made visible where a label
             consists of nothing else.
         values: one number per bar, or {name: numbers} for groups of bars with a legend. A value
             that is NaN or infinite has no bar; it is written out as a word instead.
-        xlabel, ylabel: the labels of the axes as they are seen; with the unit.
-        horizontal: the first bar at the top; False stands the bars up, the first at the left.
-        spread: error bars, in the shape of ``values``.
+        xlabel: what is drawn, with the unit.
         floor: label -> position of a dashed reference line.
         value_format: how the values are written; "" leaves them out.
 
     Raises:
-        ValueError: if there is no bar or the numbers do not fit the labels.
+        ValueError: if the numbers do not fit the labels.
     """
     groups = values if isinstance(values, Mapping) else {"": values}
-    spreads = spread if isinstance(spread, Mapping) else dict.fromkeys(groups, spread)
-    if not len(labels) or not groups:
-        raise ValueError("There is nothing to draw: give at least one bar.")
     if ax is None:
         height = max(1.8, 1.2 + 0.42 * len(labels) * (1 + 0.6 * (len(groups) - 1)))
-        ax = plt.subplots(figsize=(9.0, height) if horizontal else None)[1]
+        ax = plt.subplots(figsize=(9.0, height))[1]
     places, width = np.arange(len(labels)), 0.8 / len(groups)
     for k, (name, numbers) in enumerate(groups.items()):
         numbers = array_of(numbers, "values")
@@ -262,38 +252,25 @@ def bars(
             )
         at = places + (k - (len(groups) - 1) / 2) * width
         lengths = np.where(np.isfinite(numbers), numbers, 0.0)
-        error = spreads.get(name)
         look = {
             "label": name,
             "color": COLOURS[k % len(COLOURS)],
             "hatch": HATCHES[k % len(HATCHES)],
             "edgecolor": "white",
-            "error_kw": {"capsize": 4, "ecolor": GREY},
         }
-        if horizontal:
-            drawn = ax.barh(at, lengths, height=width * 0.92, xerr=error, **look)
-        else:
-            drawn = ax.bar(at, lengths, width=width * 0.92, yerr=error, **look)
+        drawn = ax.barh(at, lengths, height=width * 0.92, **look)
         if value_format:
             words = [
                 format(number, value_format) if math.isfinite(number) else word_of(number)
                 for number in numbers
             ]
             ax.bar_label(drawn, labels=words, padding=4, fontsize=12)
-    names = _visible(labels, only_blank=True)
-    if horizontal:
-        ax.set_yticks(places, names)
-        ax.invert_yaxis()
-        ax.grid(visible=False, axis="y")
-        ax.margins(x=0.12)
-    else:
-        ax.set_xticks(places, names)
-        if sum(map(len, names)) > 70:
-            ax.tick_params(axis="x", rotation=45)
-        ax.grid(visible=False, axis="x")
-        ax.margins(y=0.12)
-    ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
-    reference_lines(ax, floor or {}, vertical=horizontal)
+    ax.set_yticks(places, _visible(labels, only_blank=True))
+    ax.invert_yaxis()
+    ax.grid(visible=False, axis="y")
+    ax.margins(x=0.12)
+    ax.set(xlabel=xlabel, title=title)
+    reference_lines(ax, floor or {}, vertical=True)
     if len(groups) > 1:
         ax.legend()
     return ax
@@ -320,10 +297,8 @@ def heatmaps(
             ``heatmap``.
 
     Raises:
-        ValueError: there is no panel, or one does not fit the labels.
+        ValueError: a panel does not fit the labels.
     """
-    if not panels:
-        raise ValueError("There is nothing to draw: give at least one panel.")
     matrices = {title: array_of(matrix, title) for title, matrix in panels.items()}
     everything = np.concatenate([matrix.ravel() for matrix in matrices.values()])
     reach = _reach(everything) if high is None else high
@@ -449,14 +424,9 @@ def reference_lines(ax: Axes, lines: Mapping[str, float], *, vertical: bool = Fa
 
     Names that would overlap are moved apart, and a line outside the limits has none; call this
     after everything else has been drawn.
-
-    Raises:
-        ValueError: if a position is not finite.
     """
     ordered = sorted(lines.items(), key=lambda item: item[1])
-    for label, value in ordered:
-        if not math.isfinite(value):
-            raise ValueError(f"The reference line {label!r} needs a finite position, not {value}.")
+    for _, value in ordered:
         draw = ax.axvline if vertical else ax.axhline
         draw(value, color=GREY, ls=(0, (5, 3)), lw=1.6, marker="", zorder=1)
     # Asking for the limits makes matplotlib work them out; then positions in points are known.

@@ -28,7 +28,6 @@ class ChoiceQuiz:
     """A question with lettered options, of which those in ``correct`` are right.
 
     Attributes:
-        question: the question.
         options: the options' texts, all different.
         correct: the texts of the right options, at least one; where there are more, several can be
             chosen.
@@ -94,8 +93,6 @@ class NumberQuiz:
     """A question whose answer is a number.
 
     Attributes:
-        question: the question.
-        answer: the right number.
         tolerance: how far off (absolutely) still counts as right.
         reasons: wrong number -> how one comes to it.
         hint: what is said to any other wrong number.

@@ -30,9 +30,6 @@ def spread_curves(
 
     Args:
         runs: label -> (x (N,), values (runs, N)).
-        xlabel, ylabel: the axes' labels, with units.
-        floor: label -> height of a dashed line.
-        logx, logy: logarithmic axes.
 
     Raises:
         ValueError: values that are not one row a run, each as long as x.
@@ -76,19 +73,13 @@ def dots(
 
     Args:
         runs: label -> one number a run.
-        xlabel: what is measured, with its unit.
         reference: label -> place of a dashed line.
-
-    Raises:
-        ValueError: a label without numbers.
     """
     if ax is None:
         ax = plt.subplots(figsize=(9.0, 1.4 + 0.5 * len(runs)))[1]
     gaps = total = 0
-    for row, (label, values) in enumerate(runs.items()):
+    for row, values in enumerate(runs.values()):
         values = np.asarray(values, dtype=float)
-        if not values.size:
-            raise ValueError(f"'{label}' has no runs: give one number or more.")
         gaps, total = gaps + int((~np.isfinite(values)).sum()), total + values.size
         # Runs that agree would hide each other: lay them out side by side in the row.
         offsets = np.linspace(-0.22, 0.22, len(values)) if len(values) > 1 else np.zeros(1)

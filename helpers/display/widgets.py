@@ -58,18 +58,10 @@ def slider(
 
 
 def choice(options: Sequence[Any], value: Any = None, label: str = "") -> ipywidgets.Dropdown:
-    """A list to choose one value from; options are values or (words, value) pairs.
-
-    Raises:
-        ValueError: if there are no options or ``value`` is none of them.
-    """
+    """A list to choose one value from; options are values or (words, value) pairs."""
     options = list(options)
     values = _option_values(options)
-    if not values:
-        raise ValueError("A choice needs at least one option.")
     value = values[0] if value is None else value
-    if value not in values:
-        raise ValueError(f"{value!r} is none of the options {values}.")
     return ipywidgets.Dropdown(options=options, value=value, **_look(label))
 
 
@@ -98,18 +90,8 @@ def explore(
         controls: the widgets, by keyword, in the order in which they are shown.
 
     Raises:
-        TypeError: if a control is not a widget with a value.
-        ValueError: if there are no controls.
         RuntimeError: in the test run, if the function fails at an end of a control's range.
     """
-    if not controls:
-        raise ValueError("There is nothing to explore: give at least one control.")
-    for name, control in controls.items():
-        if not isinstance(control, ipywidgets.Widget) or not hasattr(control, "value"):
-            raise TypeError(
-                f"{name} is a {type(control).__name__}: give a widget with a value, "
-                "such as slider(3, 1, 6)."
-            )
     if driving():
         _drive(function, controls)
     first = first_state(function, controls) if storing() else None

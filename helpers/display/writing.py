@@ -79,7 +79,6 @@ def writing_desk(
         length, rules: where the controls stand at first; there is none for a repetition penalty.
         max_length: the right end of the length's slider.
         unit: what the pieces are, in the plural.
-        description: words above the desk, and for readers without a kernel.
 
     Raises:
         ValueError: if a setting lies outside its control's range, or the first text cannot be
@@ -140,9 +139,6 @@ class WritingDesk:
     """The widgets of a desk and what its buttons do; tests call the same methods.
 
     Attributes:
-        text: what is shown.
-        field, controls, buttons: the widgets, the latter two by name.
-        parts: all widgets, from top to bottom.
         task: the writing that was started last, where the desk was made in an event loop.
     """
 

@@ -27,18 +27,8 @@ def best_span(
         allowed: (B, T) bool, where an answer may stand, such as in the story and not in the
             question; None for everywhere.
         max_length: the most tokens of an answer; None for any number.
-
-    Raises:
-        ValueError: other shapes, or a row where nothing is allowed.
     """
-    if logits.dim() != 3 or logits.shape[1] != 2:
-        raise ValueError(f"logits has the shape {tuple(logits.shape)}; expected (B, 2, T).")
     B, _, T = logits.shape
-    if allowed is not None and (allowed.shape != (B, T) or not bool(allowed.any(1).all())):
-        raise ValueError(
-            f"allowed has the shape {tuple(allowed.shape)}; expected {(B, T)}, with one True or "
-            "more in every row."
-        )
     ends = torch.ones(T, T, dtype=torch.bool, device=logits.device).triu()
     if max_length is not None:
         ends = ends.tril(max_length - 1)

@@ -53,21 +53,18 @@ class CachedPredictor:
     is off; the model is left in the mode that it was in.
 
     Args:
-        model: a ``GPT``.
         bos: the token that stands before every text, an ordinary one that stands there in training
             too: a newline for characters, ``<|endoftext|>`` for GPT-2.
         window: W; None is the model's ``config.max_length``.
 
     Raises:
-        ValueError: a window that is empty or longer than the model's learned positions.
+        ValueError: a window that is longer than the model's learned positions.
     """
 
     def __init__(self, model: GPT, bos: int, window: int | None = None) -> None:
         longest = model.config.max_length
         self.model, self.bos, self.window = model, bos, longest if window is None else window
         self.vocab_size: int = model.vocab_size
-        if self.window < 1:
-            raise ValueError(f"The window must hold one token or more, not {window}.")
         if model.config.positions == "learned" and self.window > longest:
             raise ValueError(
                 f"The window is {window}, but this model has learned positions for {longest} "

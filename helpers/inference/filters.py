@@ -98,14 +98,9 @@ def repetition_penalty(log_p: Tensor, read: Tensor, penalty: float) -> Tensor:
         penalty: above 0; above 1 discourages repetition, 1 changes nothing.
 
     Raises:
-        ValueError: a penalty that is not positive, or texts for another batch.
+        ValueError: a penalty that is not positive.
     """
     Rules(repetition=penalty)
-    if log_p.dim() != 2 or read.dim() != 2 or len(log_p) != len(read):
-        raise ValueError(
-            f"The log-probabilities have the shape {tuple(log_p.shape)} and the texts so far "
-            f"{tuple(read.shape)}; expected (B, V) and (B, n)."
-        )
     V = log_p.shape[1]
     ids = torch.where((read >= 0) & (read < V), read, V).to(log_p.device)
     seen = torch.zeros(len(log_p), V + 1, dtype=torch.bool, device=log_p.device)

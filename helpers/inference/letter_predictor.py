@@ -63,14 +63,9 @@ class LetterPredictor:
 
     Args:
         model: tokens (B, T) -> logits (B, T, V), such as a ``GPT``.
-        tokenizer: of its text.
-        bos: the token that stands before every text.
         alphabet: the letters that may be predicted, of ASCII; their probabilities are made to sum
             to one.
         only_read: letters that may stand in the text, but are never predicted (probability 0).
-
-    Attributes:
-        symbols: all letters, in the order of their ids.
 
     Raises:
         ValueError: a letter that is not ASCII, or comes twice, or no letter at all.

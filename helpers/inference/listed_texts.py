@@ -21,22 +21,13 @@ class ListedTexts:
     Args:
         prompt: (P,) tokens that every text begins with, one or more.
         words: (V,) different tokens.
-        length: n, of each text.
 
     Attributes:
         rows: (V^n, n) the words of each text, as places in ``words``, in the order of counting: the
             last word changes first.
-
-    Raises:
-        ValueError: no prompt, no length, or a word that comes twice.
     """
 
     def __init__(self, prompt: Sequence[int], words: Sequence[int], length: int) -> None:
-        if not len(prompt) or length < 1 or len(set(words)) < len(words):
-            raise ValueError(
-                f"The prompt has {len(prompt)} tokens, the texts have {length} words out of "
-                f"{list(words)}: expected one or more of each, and words that are all different."
-            )
         self.prompt, self.words = torch.tensor(list(prompt)), torch.tensor(list(words))
         self.rows = torch.tensor(list(itertools.product(range(len(words)), repeat=length)))
 

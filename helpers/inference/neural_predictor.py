@@ -25,8 +25,6 @@ class NeuralPredictor:
     """
 
     def __init__(self, model: nn.Module, bos: int, window: int) -> None:
-        if window < 1:
-            raise ValueError(f"The window must hold one token or more, not {window}.")
         self.model, self.bos, self.window = model, bos, window
         self.vocab_size: int = model.vocab_size
 

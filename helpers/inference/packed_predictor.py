@@ -35,32 +35,21 @@ class PackedPredictor(CachedPredictor):
 
     Args:
         model: a ``GPT`` in float32.
-        bos: as for ``CachedPredictor``.
-        window: as for ``CachedPredictor``.
         weights: "float32"; "bfloat16", half the bytes; or "int8", a quarter: every row of a matrix
             as whole numbers from -127 to 127 times one number of its own.
 
     Raises:
-        ValueError: other weights than these three, int8 where this PyTorch cannot multiply with it,
-            or a model that is not in float32.
+        ValueError: int8 where this PyTorch cannot multiply with it.
     """
 
     def __init__(
         self, model: GPT, bos: int, window: int | None = None, weights: str = "float32"
     ) -> None:
         super().__init__(model, bos, window)
-        if weights not in WEIGHTS:
-            raise ValueError(f"weights is {weights!r}; expected one of {', '.join(WEIGHTS)}.")
         if weights == "int8" and not has_int8_kernel():
             raise ValueError(
                 "This PyTorch has no product with int8 weights for this processor: take "
                 'weights="bfloat16".'
-            )
-        kept = {parameter.dtype for parameter in model.parameters()}
-        if kept != {torch.float32}:
-            raise ValueError(
-                f"The model is in {', '.join(sorted(map(str, kept)))}; pack it in float32, as "
-                "model.float() makes it, and say weights=... for fewer bytes."
             )
         self._blocks = [_PackedBlock(block, weights) for block in model.blocks]
         matrix = model.embedding.weight if model.output is None else model.output.weight

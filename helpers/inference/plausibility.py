@@ -32,7 +32,6 @@ def text_log_probs(model: nn.Module, texts: Sequence[Tensor], batch_size: int = 
         model: a causal language model, tokens (B, T) -> logits (B, T, V).
         texts: ids (N,) each, two or more, of any lengths. Short ones are padded behind their end,
             where a causal model does not look.
-        batch_size: how many are read at once.
     """
     device = next(model.parameters()).device
     found: list[Tensor] = [torch.empty(0)] * len(texts)
@@ -70,9 +69,6 @@ def right_choices(
     for an n-gram model that sees the same last tokens, the choice is left to a coin: 0.5.
 
     Args:
-        pairs: to decide.
-        tokenizer: the model's.
-        begin: the token that every text begins with.
         scorer: texts -> the log-probabilities of their tokens after the first, such as
             ``partial(text_log_probs, model)``.
     """

@@ -48,17 +48,6 @@ def into_words(weights: Tensor, word_of: Tensor) -> Tensor:
     """Weights between words (..., W, W) from weights between tokens (..., T, T).
 
     Columns of a word are added up, its rows averaged; each row still sums to 1.
-
-    Args:
-        word_of: the number of each token's word, (T,), as from ``words_of``.
-
-    Raises:
-        ValueError: the numbers do not fit the weights.
     """
-    if word_of.dim() != 1 or weights.shape[-2:] != (len(word_of), len(word_of)):
-        raise ValueError(
-            f"{tuple(word_of.shape)} numbers of words do not fit weights of the shape "
-            f"{tuple(weights.shape)}: give one for each of the T tokens of (..., T, T)."
-        )
     member = torch.nn.functional.one_hot(word_of).to(weights)  # (T, W)
     return (member / member.sum(0)).T @ weights @ member

@@ -47,7 +47,6 @@ def loss_surface(
     ``loss`` raises. The model stays in its mode: call ``model.eval()`` first if it has dropout.
 
     Args:
-        model: any module.
         loss: model -> a number; called without gradients, A B times, and best always on the same
             data.
         directions: d1 and d2, each one tensor for each of ``model.parameters()``.
@@ -55,18 +54,9 @@ def loss_surface(
 
     Returns:
         (A, B), float64 on the CPU, in the unit of ``loss``.
-
-    Raises:
-        ValueError: not two directions that fit the parameters, or no alphas or betas.
     """
     parameters = list(model.parameters())
-    shapes = [parameter.shape for parameter in parameters]
-    if len(directions) != 2 or any([part.shape for part in d] != shapes for d in directions):
-        raise ValueError(
-            f"The {len(directions)} directions do not fit: give two, each with one tensor for each "
-            f"of the model's {len(parameters)} parameters, in their order and of their shapes."
-        )
-    alphas, betas = _numbers(alphas, "alphas"), _numbers(betas, "betas")
+    alphas, betas = _numbers(alphas), _numbers(betas)
     surface = torch.empty(len(alphas), len(betas), dtype=torch.float64)
     state = [*parameters, *model.buffers()]
     before = [tensor.detach().clone() for tensor in state]
@@ -74,7 +64,9 @@ def loss_surface(
         with torch.no_grad():
             for row, alpha in enumerate(alphas):
                 for column, beta in enumerate(betas):
-                    for tensor, old, d1, d2 in zip(parameters, before, *directions, strict=False):
+                    for tensor, old, d1, d2 in zip(
+                        parameters, before[: len(parameters)], *directions, strict=True
+                    ):
                         tensor.copy_(old + alpha * d1.to(old) + beta * d2.to(old))
                     value = loss(model)
                     surface[row, column] = value.detach() if isinstance(value, Tensor) else value
@@ -97,8 +89,5 @@ def _normalised(parameter: Tensor, generator: torch.Generator) -> Tensor:
     return (direction * scale).view(parameter.shape).to(parameter)
 
 
-def _numbers(values: Sequence[float] | Tensor, name: str) -> list[float]:
-    numbers = torch.as_tensor(values, dtype=torch.float64).flatten().tolist()
-    if not numbers:
-        raise ValueError(f"{name} is empty; give at least one number of steps.")
-    return numbers
+def _numbers(values: Sequence[float] | Tensor) -> list[float]:
+    return torch.as_tensor(values, dtype=torch.float64).flatten().tolist()

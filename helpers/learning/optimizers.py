@@ -54,14 +54,11 @@ class Muon(torch.optim.Optimizer):
     hidden layers; embeddings, outputs and vectors are AdamW's (``gpt_optimizers``).
 
     Args:
-        params: matrices, or groups of them.
-        lr: the rate.
         weight_decay: lambda, decoupled from the gradient (Loshchilov and Hutter 2019).
-        momentum: mu.
         precision: of Newton-Schulz, "bfloat16" or "float32"; None for what the device gains by.
 
     Raises:
-        ValueError: a parameter that is no matrix, or settings out of range.
+        ValueError: a parameter that is no matrix.
 
     Source: K. Jordan et al., Muon: An optimizer for hidden layers in neural networks (2024).
     """
@@ -74,13 +71,6 @@ class Muon(torch.optim.Optimizer):
         momentum: float = 0.95,
         precision: str | None = None,
     ) -> None:
-        if lr < 0 or weight_decay < 0 or not 0 <= momentum < 1:
-            raise ValueError(
-                "Muon needs lr >= 0, weight_decay >= 0 and 0 <= momentum < 1: got "
-                f"lr {lr}, weight_decay {weight_decay}, momentum {momentum}."
-            )
-        if precision not in (None, "bfloat16", "float32"):
-            raise ValueError(f"precision is {precision!r}; expected 'bfloat16' or 'float32'.")
         self.precision = precision
         super().__init__(params, {"lr": lr, "weight_decay": weight_decay, "momentum": momentum})
         shapes = [tuple(p.shape) for group in self.param_groups for p in group["params"]]
@@ -128,11 +118,7 @@ class Muon(torch.optim.Optimizer):
 
 
 class Together:
-    """Several optimizers that are used as one.
-
-    Args:
-        optimizers: each with parameters of its own.
-    """
+    """Several optimizers that are used as one."""
 
     def __init__(self, optimizers: Sequence[torch.optim.Optimizer]) -> None:
         self.optimizers = list(optimizers)

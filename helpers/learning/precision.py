@@ -20,12 +20,7 @@ def products_in(precision: str, model: nn.Module) -> Iterator[None]:
         precision: "float32", which changes nothing, or "bfloat16". float16 needs a scaled loss:
             ``helpers.learning.training.Training`` has it.
         model: whose ``forward`` is meant, and nothing else.
-
-    Raises:
-        ValueError: any other precision.
     """
-    if precision not in ("float32", "bfloat16"):
-        raise ValueError(f"precision is {precision!r}; expected 'float32' or 'bfloat16'.")
     plain, device = model.forward, next(model.parameters()).device.type
 
     def forward(*arguments: Any, **named: Any) -> Any:

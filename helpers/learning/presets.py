@@ -61,8 +61,6 @@ def in_time(name: str, device: torch.device, seconds: float = 130.0) -> dict[str
     "bfloat16" or "float32". "laptop_long" keeps its steps.
 
     Args:
-        name: of the preset.
-        device: where it will run.
         seconds: for the training, without the validations in between.
     """
     preset, precision = dict(PRESETS[name]), mixed_precision(device)

@@ -26,14 +26,7 @@ N, D, HIDDEN = 12, 16, 64  # rows of x, width, hidden units
 
 
 def share_of(linear: nn.Linear, rank: int, world: int, *, of_inputs: bool = False) -> Tensor:
-    """The rows of a matrix, or its columns, that a process has.
-
-    Raises:
-        ValueError: the number of processes does not divide them.
-    """
-    size = linear.weight.shape[int(of_inputs)]
-    if size % world:
-        raise ValueError(f"{size} cannot be divided among {world} processes: take a divisor.")
+    """The rows of a matrix, or its columns, that a process has."""
     return linear.weight.detach().chunk(world, dim=int(of_inputs))[rank]
 
 

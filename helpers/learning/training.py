@@ -158,11 +158,6 @@ class Training:
                 f"Training needs steps >= 1, 0 <= warmup < steps and a positive learning rate: got "
                 f"steps {steps}, warmup {warmup}, learning rate {learning_rate}."
             )
-        if not 0 <= decay <= 1 or accumulate < 1:
-            raise ValueError(
-                f"Training needs 0 <= decay <= 1 and accumulate >= 1: got decay {decay}, "
-                f"accumulate {accumulate}."
-            )
         self.model, self.loss, self.clip = model, loss, clip
         self.steps, self.accumulate = steps, accumulate
         self.validate, self.validate_every = validate, validate_every
@@ -254,18 +249,7 @@ class Training:
 
         On the same machine the CPU then computes bit for bit what the other run would have. With an
         iterable of batches, those that the other run has seen must be gone from it.
-
-        Raises:
-            ValueError: a state of a run with other optimizers or another precision.
         """
-        scaled, was_scaled = self._scaler.is_enabled(), state["scaler"] is not None
-        if len(state["optimizers"]) != len(self.optimizers) or scaled != was_scaled:
-            raise ValueError(
-                f"The saved run had {len(state['optimizers'])} optimizers and "
-                f"{'a' if was_scaled else 'no'} GradScaler, this one has "
-                f"{len(self.optimizers)} and {'one' if scaled else 'no'}: give the "
-                "optimizers and the precision that it had."
-            )
         for optimizer, saved in zip(self.optimizers, state["optimizers"], strict=True):
             optimizer.load_state_dict(saved)
         self._scaler.load_state_dict(state["scaler"] or {})

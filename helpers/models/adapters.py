@@ -158,12 +158,7 @@ def add_lora(
     """Freeze a model and give LoRA to linear maps of its blocks, in place.
 
     Args:
-        model: changed.
-        rank, alpha: as for ``LoRALinear``.
         where: the maps' names in a block: query, key, value, output, up, down.
-
-    Returns:
-        The maps with LoRA, in the model's order.
 
     Raises:
         ValueError: no map has one of the names, or the model is adapted already; it is then as it

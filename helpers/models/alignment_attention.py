@@ -33,7 +33,6 @@ class DotProductAttention(nn.Module):
             queries: decoder states s (B, T, Dq).
             keys: encoder states h (B, S, Dk).
             mask: (B, 1, S) or (B, T, S) bool; True = may attend.
-            projected: ``project(keys)`` of ``AdditiveAttention``, where many calls share it.
 
         Raises:
             ValueError: a mask that is not bool, or has other dimensions.

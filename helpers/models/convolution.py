@@ -35,19 +35,12 @@ class AutoregressiveLM(nn.Module):
     Attributes:
         A: k tables (V+1, V); row x of the i-th is A_i onehot(x). Its last row is for "before the
             text".
-        b: (V,).
-        receptive_field: k.
-
-    Raises:
-        ValueError: an order below 1.
 
     Source: lecture [G], "Auto-regressive models".
     """
 
     def __init__(self, vocab_size: int, order: int) -> None:
         super().__init__()
-        if order < 1:
-            raise ValueError(f"The order must be one token or more, not {order}.")
         self.vocab_size, self.order, self.receptive_field = vocab_size, order, order
         self.A = nn.ModuleList(nn.Embedding(vocab_size + 1, vocab_size) for _ in range(order))
         for table in self.A:
@@ -108,9 +101,6 @@ class CausalConvolutionLM(nn.Module):
     Attributes:
         receptive_field: R = 1 + (kernel - 1) * sum(dilations), how many tokens position t looks at.
 
-    Raises:
-        ValueError: no dilations, or a dilation or a kernel below 1.
-
     Source: A. van den Oord et al., WaveNet: A Generative Model for Raw Audio (2016),
     arXiv:1609.03499, sections 2.1 and 2.3; lecture [G], "1d convolution".
     """
@@ -124,11 +114,6 @@ class CausalConvolutionLM(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        if not dilations or min(dilations) < 1 or kernel < 1:
-            raise ValueError(
-                "A causal convolution needs one dilation or more and a kernel, all of them 1 or "
-                f"more, not dilations {tuple(dilations)} and kernel {kernel}."
-            )
         self.vocab_size = vocab_size
         self.receptive_field = 1 + (kernel - 1) * sum(dilations)
         self.embedding = nn.Embedding(vocab_size + 1, d_model)

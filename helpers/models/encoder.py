@@ -185,10 +185,6 @@ class MaskedLM(nn.Module):
 
     The states go through D x D weights, GELU and LayerNorm, and then meet the tokens' embeddings:
     logits = E norm(gelu(W h + b)) + c. Devlin et al. (2019); the head is that of their code.
-
-    Args:
-        encoder: what makes the states; its embeddings are the output's matrix, too.
-        eps: of the LayerNorm.
     """
 
     def __init__(self, encoder: Encoder, eps: float = 1e-12) -> None:
@@ -218,7 +214,6 @@ class SequenceClassifier(nn.Module):
     statement of ten words would drown in the mean of the story beside it.
 
     Args:
-        encoder: what makes the states.
         n_classes: C.
         dropout: share of the state set to zero in training.
         mean: read the mean over the tokens of the last segment that are no padding, instead of the

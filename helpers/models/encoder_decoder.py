@@ -57,13 +57,7 @@ class DecoderBlock(nn.Module):
 
 
 class EncoderDecoder(nn.Module):
-    """An encoder, L decoder blocks, a final norm and the output.
-
-    Args:
-        encoder: reads the source; its states are D wide.
-        embedding: of the target, with its positions.
-        blocks: of the decoder.
-    """
+    """An encoder, L decoder blocks, a final norm and the output."""
 
     def __init__(
         self, encoder: Encoder, embedding: InputEmbedding, blocks: list[DecoderBlock], d_model: int
@@ -85,7 +79,6 @@ class EncoderDecoder(nn.Module):
         """Pre-norm blocks with GELU and learned positions on both sides, L layers each.
 
         Args:
-            source_size, target_size: tokens of the two vocabularies; 0 fills up a source.
             max_length: positions of either side.
         """
 

@@ -56,7 +56,6 @@ class GemmaAttention(nn.Module):
     """Causal attention whose heads share keys and values, over a window or over all tokens.
 
     Args:
-        config: the sizes.
         window: how many tokens a query sees, its own among them; None means all up to its own.
         base: of the rotary positions.
     """
@@ -98,10 +97,6 @@ class GemmaBlock(nn.Module):
     """A block with a norm before *and after* each sub-layer:
 
     x <- x + norm(attention(norm(x))),   x <- x + norm(feed_forward(norm(x)))
-
-    Args:
-        config: the sizes.
-        window, base: as for ``GemmaAttention``.
     """
 
     def __init__(self, config: GemmaConfig, window: int | None, base: float) -> None:
@@ -123,9 +118,6 @@ class Gemma(nn.Module):
 
     Every text begins with ``<bos>``. It has the state of a ``GPT`` (``start``, ``read``), so that
     ``CachedPredictor`` and the sampler write with it.
-
-    Args:
-        config: the sizes.
     """
 
     def __init__(self, config: GemmaConfig | None = None) -> None:

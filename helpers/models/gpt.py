@@ -127,7 +127,6 @@ class GPTState:
 
     Attributes:
         tokens: all that was read, (B, length).
-        cache: their keys and values.
     """
 
     tokens: Tensor
@@ -165,9 +164,6 @@ class GPT(TransformerStack):
     2.3). With ``zero_start`` the latter begin at zero, so that every block begins as the identity,
     and embeddings with deviation 1, or 1 / D if they are tied. An output of its own begins at zero.
     The first loss is near log V, that of guessing, in all cases.
-
-    Args:
-        config: the sizes and parts.
 
     Raises:
         ValueError: heads that do not divide d_model, or an odd width of heads with rotary

@@ -62,18 +62,10 @@ class HiddenMarkovModel:
         A: (S, S), from each state to the next.
         B: (S, V), the tokens that each state emits.
 
-    Raises:
-        ValueError: no states or no tokens.
-
     Source: lecture [G], "Hidden Markov Models"; L. R. Rabiner (1989), sections II to V.
     """
 
     def __init__(self, n_states: int, vocab_size: int, generator: torch.Generator) -> None:
-        if n_states < 1 or vocab_size < 1:
-            raise ValueError(
-                f"A hidden Markov model needs one state and one token or more, not {n_states} "
-                f"states and {vocab_size} tokens."
-            )
         self.n_states = n_states
         self.vocab_size = self.bos = vocab_size
         self.pi, self.A, self.B = (
@@ -90,15 +82,10 @@ class HiddenMarkovModel:
         know from the one before it is lost. Longer stretches lose less and take more time.
 
         Raises:
-            ValueError: no tokens or tokens outside 0 .. V-1, no iterations, no length, or a text
-                that the model gives no probability to begin with.
+            ValueError: tokens outside 0 .. V-1, or a text that the model gives no probability to
+                begin with.
         """
         tokens = self._checked(tokens)
-        if iterations < 1 or length < 1:
-            raise ValueError(
-                f"Learning needs one iteration and stretches of one token or more, not {iterations}"
-                f" iterations and a length of {length}."
-            )
         length = min(length, len(tokens))
         padding = -len(tokens) % length
         stretches = F.pad(tokens, (0, padding), value=self.vocab_size).view(-1, length)  # (B, T)
@@ -183,8 +170,6 @@ class HiddenMarkovModel:
 
     def _checked(self, tokens: Tensor) -> Tensor:
         tokens = torch.as_tensor(tokens, dtype=torch.long).flatten()
-        if not len(tokens):
-            raise ValueError("The text holds no tokens: give it one or more.")
         check_range(
             tokens,
             self.vocab_size,

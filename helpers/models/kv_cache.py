@@ -27,7 +27,6 @@ class KVCache:
     What is kept carries no gradients: the cache is for generating, not for training.
 
     Args:
-        n_layers: L.
         batch_size: B, how many texts.
 
     Attributes:

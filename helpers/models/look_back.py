@@ -16,8 +16,6 @@ class LookBack(nn.Module):
     """answer(W_O [head_1; ...; head_H]) of T inputs, with causal weights that are always the same.
 
     Args:
-        embed: makes vectors (B, T, D) of the inputs.
-        answer: reads what attention brings, (B, T, D).
         n_heads: H.
         d_model: D.
         length: T.

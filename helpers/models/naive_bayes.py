@@ -39,9 +39,6 @@ class NaiveBayes:
         features: a text -> its features.
         smoothing: added to every count, so that a feature that a class never had excludes nothing.
 
-    Raises:
-        ValueError: no texts, or not as many labels as texts.
-
     Source: S. Wang and C. D. Manning, Baselines and Bigrams (2012), section 2.2.
     """
 
@@ -52,11 +49,6 @@ class NaiveBayes:
         features: Features = words_and_pairs,
         smoothing: float = 0.5,
     ) -> None:
-        if not texts or len(texts) != len(labels):
-            raise ValueError(
-                f"There are {len(texts)} texts and {len(labels)} labels: give one label for each "
-                "text, and at least one."
-            )
         self.features = features
         self.rows: dict[str, int] = {}
         # In alphabetical order, so that sums come out the same to the last bit every time.

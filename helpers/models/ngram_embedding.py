@@ -51,11 +51,6 @@ class HashedNGrams(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        if order < 2 or rows < 1:
-            raise ValueError(
-                f"order is {order} and rows {rows}; expected n-grams of 2 tokens or more and one "
-                "row or more."
-            )
         self.vocab_size, self.order, self.rows, self.dropout = vocab_size, order, rows, dropout
         # One table below the other: one look-up, and one update, for all of them.
         self.tables = nn.EmbeddingBag((order - 1) * rows, d_model, mode="sum", sparse=True)

@@ -32,7 +32,6 @@ def sinusoidal_table(
         T: how many positions.
         d_model: D, even or odd.
         start: the first position.
-        dtype: of the result.
 
     Source: Vaswani et al. (2017), "Attention is all you need", section 3.5; CMU 11-785, lecture 19.
     """
@@ -52,7 +51,6 @@ def shift_matrix(steps: float, d_model: int, *, dtype: torch.dtype = torch.float
     Args:
         steps: how far, forwards or backwards.
         d_model: D, even: a sine without its cosine cannot be shifted.
-        dtype: of the result, computed in float64.
 
     Source: Vaswani et al. (2017), section 3.5; CMU 11-785, lecture 19.
     """

@@ -87,10 +87,6 @@ class QuantizedLinear(nn.Module):
     where this build of PyTorch has one for the CPU and x is bfloat16: it reads a quarter of the
     bytes of float32. In all other cases W is made anew in each call, which saves memory and costs
     time.
-
-    Args:
-        linear: the layer to copy.
-        bits, group: as for ``quantize``.
     """
 
     codes: Tensor
@@ -166,8 +162,7 @@ def quantize_model(
     (they are then kept as numbers, so that only what is computed changes, not what it takes).
 
     Raises:
-        ValueError: bits or a group as for ``quantize``, a model that is quantized already, or one
-            without linear maps.
+        ValueError: bits or a group as for ``quantize``, or a model that is quantized already.
     """
     parts = list(model.modules())
     if made := [part for part in parts if isinstance(part, QuantizedLinear)]:
@@ -175,8 +170,6 @@ def quantize_model(
             f"The model is quantized already, to {made[0].bits} bits: quantize the model that it "
             "was made from."
         )
-    if not any(isinstance(part, nn.Linear) for part in parts):
-        raise ValueError(f"This {type(model).__name__} has no linear map to quantize.")
     model = copy.deepcopy(model)
     for parent in list(model.modules()):
         for name, part in list(parent.named_children()):

@@ -18,7 +18,6 @@ class Recurrent(nn.Module):
         cell: the kind of cell, such as ``LSTMCell``.
         input_size: D, the length of x_t; where token ids are read, how many there are.
         hidden_size: H, the length of h_t.
-        n_layers: layers; each reads the h_t of the one below.
         bidirectional: read each sequence from its end too. A layer then hands on both h_t side by
             side, forward first.
         dropout: share of what one layer hands to the next that is set to zero in training.

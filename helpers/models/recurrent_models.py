@@ -30,12 +30,8 @@ class RecurrentClassifier(nn.Module):
     sequence's logits do not depend on what it is batched with.
 
     Args:
-        cell: the kind of cell.
         vocab_size: V; symbols are 0 .. V-1.
         d_hidden: H, the length of h_t.
-        n_classes: number of classes.
-        n_layers: layers of cells.
-        bidirectional: read from the end too.
 
     Attributes:
         pad: V, the id that means "nothing here".
@@ -86,11 +82,9 @@ class RecurrentLM(nn.Module):
     vectors.
 
     Args:
-        cell: the kind of cell.
         vocab_size: V.
         d_model: D, the length of an embedding.
         d_hidden: H, the length of h_t.
-        n_layers: layers of cells.
         dropout: share of the embeddings, of what goes from layer to layer, and of the top h_t set
             to zero in training; never of what goes from step to step (Zaremba et al. 2014).
     """

@@ -10,6 +10,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -39,7 +40,7 @@ class BM25:
         words: a text -> its words; the same is applied to queries.
 
     Raises:
-        ValueError: no texts, or k1 or b out of range.
+        ValueError: no texts.
 
     Source: S. Robertson and H. Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond
     (2009), section 3.4; the 1 in the idf, which keeps it positive, is Lucene's.
@@ -50,8 +51,6 @@ class BM25:
     ) -> None:
         if not texts:
             raise ValueError("BM25 got no texts: give it the collection that is searched.")
-        if k1 < 0 or not 0 <= b <= 1:
-            raise ValueError(f"k1 is {k1} and b is {b}; expected k1 >= 0 and b from 0 to 1.")
         self.words, self.size = words, len(texts)
         counts = [Counter(words(text)) for text in texts]
         lengths = np.array([sum(count.values()) for count in counts], dtype=float)
@@ -82,5 +81,10 @@ class BM25:
 
 def overlap(query: str, texts: Sequence[str], words: Words = words_of) -> np.ndarray:
     """(N,) how many different words of the query each text has, all words counting alike."""
-    asked = set(words(query))
-    return np.array([len(asked & set(words(text))) for text in texts])
+    asked = _distinct(query, words)
+    return np.array([len(asked & _distinct(text, words)) for text in texts])
+
+
+@lru_cache(maxsize=10_000)  # a collection is asked many times
+def _distinct(text: str, words: Words) -> frozenset[str]:
+    return frozenset(words(text))

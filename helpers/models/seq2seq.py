@@ -55,15 +55,12 @@ class Seq2Seq(nn.Module):
     A model of one's own defines ``build`` and ``decode``.
 
     Args:
-        cell: the kind of cell, such as ``GRUCell``.
         source_size: tokens in the source's vocabulary.
         target_size: V, tokens in the target's vocabulary.
         d_model: D, the length of an embedding.
         d_hidden: H, the length of h_i and s_t.
         bidirectional: the encoder reads from the end too; H is then even.
         dropout: share of the embeddings and of what the output reads set to zero in training.
-        pad: the id that fills rows up.
-        bos: the id that stands before every target.
 
     Raises:
         ValueError: an odd d_hidden for an encoder of two directions.

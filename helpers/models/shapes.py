@@ -15,10 +15,6 @@ def record_shapes(model: nn.Module, *inputs: Any, **options: Any) -> dict[str, t
     The pass runs in evaluation mode and without gradients, so nothing is drawn at random for
     dropout; each part's mode comes back afterwards.
 
-    Args:
-        model: any module.
-        inputs, options: what ``model.forward`` takes.
-
     Returns:
         Name, as in ``model.named_modules()``, -> the shape of the output, in the order in which the
         parts finish. "" is the model itself. Of several outputs the first tensor counts, and of

@@ -35,8 +35,6 @@ class WindowLM(nn.Module):
         self, vocab_size: int, d_model: int, d_hidden: int, window: int, dropout: float = 0.0
     ) -> None:
         super().__init__()
-        if window < 1:
-            raise ValueError(f"The window must hold one token or more, not {window}.")
         self.vocab_size, self.window = vocab_size, window
         self.embedding = nn.Embedding(vocab_size + 1, d_model)
         self.hidden = nn.Linear(self._features(d_model), d_hidden)  # W, b1

@@ -107,10 +107,7 @@ def skip_gram_batches(
     of lines) are taken out of ``tokens`` before.
 
     Args:
-        tokens: (T,) ids of the words of a text.
         vocab_size: V.
-        batch_size: B, pairs in a batch.
-        generator: where the randomness comes from.
         window: largest distance of a context word.
         negatives: K, noise words for each pair, drawn from ``noise_distribution``. A noise word may
             by chance be the true one, as in the original.
@@ -172,7 +169,7 @@ class WordVectors:
         vectors: (V, D).
 
     Raises:
-        ValueError: as many words as vectors are needed, and none of length zero.
+        ValueError: as many words as vectors are needed.
     """
 
     def __init__(self, words: Sequence[str], vectors: Tensor) -> None:
@@ -184,10 +181,6 @@ class WordVectors:
                 f"{len(self.words)}, and {len(self.vectors)} vectors."
             )
         length = self.vectors.norm(dim=1, keepdim=True)
-        if not bool((length > 0).all()):
-            raise ValueError(
-                "A vector of zeros has no direction: leave out words without a vector."
-            )
         self._unit = self.vectors / length  # (V, D)
 
     def row(self, word: str) -> int:

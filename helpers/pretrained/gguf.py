@@ -58,11 +58,7 @@ class StoredTensor:
 class GGUF:
     """A GGUF file, whose tensors are read when they are asked for.
 
-    Args:
-        path: the file.
-
     Attributes:
-        settings: name -> a number, a string, or a list of them.
         tensors: name -> where and how it is kept.
 
     Raises:

@@ -38,11 +38,7 @@ _EMBEDDINGS = {
 
 
 class BertTokenizer:
-    """BERT's way around its word pieces: small letters without accents, [CLS] before, [SEP] behind.
-
-    Args:
-        vocabulary: all pieces, in the order of their ids.
-    """
+    """BERT's way around word pieces: small letters without accents, [CLS] before, [SEP] behind."""
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
         self.vocabulary, ids = list(vocabulary), {p: i for i, p in enumerate(vocabulary)}

@@ -40,8 +40,6 @@ class Thing:
 
     Attributes:
         what: what it is, for a sentence.
-        megabytes: of the download.
-        terms: its licence or terms of use.
         packages: which packages carry it, as pip understands them.
         files: name -> where it is kept in the package, and its SHA-256. A file inside of an archive
             stands behind "!"; one that was cut in pieces has several places.

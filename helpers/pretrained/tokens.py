@@ -60,7 +60,5 @@ def merges_of(tokens: Sequence[bytes]) -> Iterator[tuple[int, int]]:
         while len(parts) > 2:
             joined = [ids.get(a + b, new) for a, b in itertools.pairwise(parts)]
             first = min(range(len(joined)), key=joined.__getitem__)
-            if joined[first] >= new:
-                raise ValueError(f"No merges before it make the token {tokens[new]!r}.")
             parts[first : first + 2] = [parts[first] + parts[first + 1]]
         yield ids[parts[0]], ids[parts[1]]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.study import Numbered, Study, command, tuned
+from benchmarks.study import Study, tuned
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = sorted(path.stem for path in (ROOT / "benchmarks").glob("*.py"))
@@ -59,14 +59,6 @@ def test_parts_stay_beside_each_other(folder):
     assert one.path.read_text().startswith('{"first":[1],"second":[{"a":1}')
 
 
-def test_an_entry_and_a_group_of_rows_are_made_once(folder):
-    one = Study("some_study.py")
-    for made in ({"loss": 1}, {"loss": 2}):
-        assert one.entry("first", lambda made=made: made) == {"loss": 1}
-        rows = one.several({"kind": "a"}, lambda made=made: [made | {"n": n} for n in (1, 2)])
-        assert rows == [{"kind": "a", "loss": 1, "n": n} for n in (1, 2)]
-
-
 def test_what_is_missing_is_made_side_by_side(folder):
     one = Study("some_study.py")
     one.add([{"x": 2.0, "seen": True}])
@@ -77,30 +69,6 @@ def test_what_is_missing_is_made_side_by_side(folder):
 
 def doubled(job):
     return {"y": 2 * job["x"]}
-
-
-def test_no_more_rows_are_made_than_are_asked_for(folder, monkeypatch):
-    monkeypatch.setattr(Study, "left", 1)
-    one = Study("some_study.py")
-    one.row({"seed": 0}, dict)
-    with pytest.raises(SystemExit):
-        one.row({"seed": 1}, dict)
-    assert one.rows() == [{"seed": 0}]
-
-
-def test_a_lock_that_was_left_is_named(folder, monkeypatch):
-    monkeypatch.setattr("benchmarks.study.PATIENCE", 0.05)
-    (folder / "some_study.lock").touch()
-    with pytest.raises(TimeoutError, match=r"some_study\.lock .* remove it"):
-        Study("some_study.py").add([{}])
-
-
-def test_batches_deal_each_row_once_a_pass():
-    batches = Numbered(range(7), 3, 4, list)
-    assert batches.batch(1) == batches.batch(1)
-    first, second = ([*batches.batch(k), *batches.batch(k + 1)] for k in (0, 2))
-    assert len(set(first)) == len(set(second)) == 6
-    assert first != second
 
 
 def test_calls_side_by_side_keep_each_others_rows(folder):
@@ -133,23 +101,6 @@ def test_one_rate_beyond_the_edge_is_tried(best, tried, found):
 
     assert tuned((0.01, 0.02, 0.04), measure) == found
     assert seen == tried
-
-
-def test_rates_beyond_are_rounded():
-    seen = []
-    tuned((1e-3, 3e-3), lambda rate: seen.append(rate) or rate, factor=3.0, digits=1, more=3)
-    assert seen == [1e-3, 3e-3, 3e-4, 1e-4, 3e-5]
-
-
-def test_the_command_takes_parts_and_seeds(capsys):
-    parser = command("A study.\n\nMore.", {"one": 1, "two": 2}, seeds=3)
-    assert parser.description == "A study."
-    options = parser.parse_args([])
-    assert (options.parts, options.seeds) == (["one", "two"], 3)
-    assert parser.parse_args(["two", "--seeds", "1"]).parts == ["two"]
-    with pytest.raises(SystemExit):
-        parser.parse_args(["three"])
-    assert "no part 'three'; there are one, two" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

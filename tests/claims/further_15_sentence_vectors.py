@@ -46,3 +46,13 @@ for kind in queries:
     won, lost = in_town[kind]["won"]
     gained = 100 * (won - lost) / len(test)
     assert abs(gained - (both_[kind][0] - words_[kind][0])) < 0.01
+
+# %% v065
+assert np.array_equal(by_bm25["question"][::2].argmax(1), STUDY["first"]["BM25"])
+right_ = 100 * exact["right"].mean()
+assert 20 < right_ < 40 and 100 * exact["another"].mean() < 3
+for search, found_ in hit.items():
+    assert abs(100 * exact[search].mean() - found_.mean() * right_) < 3
+    assert 100 * exact[search][:, ~found_].mean() < 3
+assert 40 < 100 * hit["BM25"].mean() < 55 and 10 < 100 * hit["MiniLM"].mean() < 25
+assert abs(exact["right"][:, hit["BM25"]].mean() - exact["right"][:, ~hit["BM25"]].mean()) < 0.1

@@ -79,34 +79,13 @@ def test_several_may_be_right_and_say_why(file):
     ("text", "quiz", "words"),
     [
         (CHOICE.replace('reason = "No."', ""), "which", "Give a reason why 'that' is wrong."),
-        (CHOICE.replace('"No."', '" "'), "which", "Give a reason why 'that' is wrong."),
         (CHOICE.replace("right = true", 'reason = "No."'), "which", "No option is right: give one"),
-        (CHOICE.replace("right = true", 'right = "yes"'), "which", "right = 'yes' must be true or"),
-        (CHOICE.replace("reason", "because"), "which", "'because' is none of reason, right, text."),
-        (CHOICE.replace("question", "ask"), "which", "'ask' is none of option, question."),
         (CHOICE.replace('question = "Which one?"', ""), "which", "'question' is missing in a quiz"),
-        (CHOICE.replace('text = "that"', ""), "which", "'text' is missing in an option."),
-        (CHOICE.replace('"No."', "3"), "which", "reason = 3 must be words."),
         (CHOICE.replace('"that"', '"this"'), "which", "at least two options, all different."),
-        ('[which]\nquestion = "?"\noption = []', "which", "No option is right"),
-        ('[which]\nquestion = "?"\noption = ["a", "b"]', "which", "'a' is no table: an option"),
-        ('[which]\nquestion = "?"\noption = "a"', "which", "option = 'a' must be tables, each"),
         ('[which]\nquestion = "Which?"', "which", "'option' is missing in a quiz."),
         ('which = "this"', "which", "'this' is no table: a quiz needs question and option."),
-        ("which = 3", "which", "3 is no table"),
-        ('[[which]]\nquestion = "?"', "which", "is no table"),
         (NUMBER.replace('"6/12"', '"many"'), "how_many", "'many' is no number: write such as 0.5"),
-        (NUMBER.replace('"6/12"', '"6/0"'), "how_many", "'6/0' is no number"),
-        (NUMBER.replace('"6/12"', "nan"), "how_many", "nan is no number"),
-        (NUMBER.replace('"6/12"', "true"), "how_many", "True is no number"),
-        (NUMBER.replace("0.01", '"small"'), "how_many", "'small' is no number"),
-        (NUMBER.replace("0.01", "-1"), "how_many", "The tolerance must be zero or more"),
-        (NUMBER.replace("tolerance = 0.01", ""), "how_many", "'tolerance' is missing in a quiz."),
-        (NUMBER.replace("because", "why"), "how_many", "'why' is none of answer, because, hint"),
-        (NUMBER.replace('"So it is."', "1"), "how_many", "because = 1 must be words."),
         (NUMBER.replace("answer = 2", 'answer = "1/2"'), "how_many", "0.5 counts as right"),
-        (NUMBER.replace("answer = 2", ""), "how_many", "'answer' is missing in a slip."),
-        (NUMBER.replace("reason", "hint"), "how_many", "'hint' is none of answer, reason."),
         (NUMBER.replace('reason = "Upside down."', ""), "how_many", "'reason' is missing in a"),
         (NUMBER.split("[[")[0], "how_many", "Give reasons for wrong numbers, or a hint"),
         (NUMBER + NUMBER[NUMBER.index("[[") :], "how_many", "Two slips have the same answer."),
@@ -120,11 +99,6 @@ def test_a_faulty_quiz_is_refused(file, text, quiz, words):
     assert words in message
     assert "\n" not in message
     assert message.endswith(".")
-
-
-def test_a_faulty_quiz_spoils_no_other_name(file):
-    with pytest.raises(QuizTextError, match="quiz 'how_many'"):
-        read_quizzes(file(CHOICE + NUMBER.replace('"6/12"', '"many"')))
 
 
 @pytest.mark.parametrize("content", [b"question = ", b"[a]\n[a]", b"a = '\xff'"])

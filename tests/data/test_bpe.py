@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import json
-import os
-import pickle
 import random
 import unicodedata
 from collections import Counter
@@ -60,42 +57,6 @@ def saved_merges(ours, folder):
 @pytest.fixture(scope="module")
 def tokenizer():
     return BPETokenizer.train(SAMPLE, 300, [END_OF_TEXT, "<|user|>"])
-
-
-def replace_pair(ids, pair, new):
-    out = []
-    for i in ids:
-        if out and (out[-1], i) == pair:
-            out[-1] = new
-        else:
-            out.append(i)
-    return out
-
-
-def brute_force(words, n_merges, min_count):
-    """Count all pairs, merge the most frequent, count again."""
-    words = [list(word) for word in words]  # ids of bytes
-    merges = []
-    while len(merges) < n_merges:
-        counts = Counter(pair for word in words for pair in pairwise(word))
-        if not counts or max(counts.values()) < min_count:
-            break
-        best = min(counts, key=lambda pair: (-counts[pair], pair))
-        words = [replace_pair(word, best, 256 + len(merges)) for word in words]
-        merges.append(best)
-    return merges, words
-
-
-@settings(deadline=None)
-@given(few_letters.filter(bool), st.integers(0, 12), st.integers(1, 3))
-def test_training_against_brute_force(text, n_merges, min_count):
-    ours = BPETokenizer.train(text, 256 + n_merges, min_count=min_count)
-    ids = {ours.token_bytes(i): i for i in range(256)}
-    words = [[ids[bytes([byte])] for byte in word.encode()] for word in ours.split(text)]
-    merges, merged = brute_force(words, n_merges, min_count)
-    assert ours.merges == merges
-    assert ours.vocab_size == 256 + len(merges)
-    assert ours.encode(text).tolist() == [i for word in merged for i in word]
 
 
 @settings(deadline=None)
@@ -231,13 +192,6 @@ def test_long_pre_tokens_against_the_library(text):
     assert ours.encode(text).tolist() == theirs.encode(text).ids
 
 
-def test_a_very_long_pre_token():
-    text = "a" * 3_000
-    ours = BPETokenizer.train(text, 300)
-    assert ours.token_bytes(255 + len(ours.merges)) == b"a" * 2 ** len(ours.merges)
-    assert ours.decode(ours.encode(text)) == text
-
-
 def test_pre_tokens_of_every_character():
     signs = [c for c in map(chr, range(0x110000)) if unicodedata.category(c) not in ("Cn", "Cs")]
     signs = [c for c in signs if unicodedata.category(c) != "Co"] + ["\ue000", "\U0010fffd"]
@@ -245,20 +199,6 @@ def test_pre_tokens_of_every_character():
     text = "".join(f"a{c}1{c}! {c}{c}\n" for c in signs)
     theirs = [text[i:j] for _, (i, j) in split(text)]
     assert BPETokenizer([]).split(text) == theirs
-
-
-def test_the_cache_is_bounded(tokenizer, monkeypatch):
-    words = [f" tea{i}x" for i in range(50)] + [" the"] * 3
-    expected = [tokenizer.encode(word).tolist() for word in words]
-    monkeypatch.setattr(bpe, "_CACHED", 4)
-    small = BPETokenizer(tokenizer.merges)
-    assert small.encode("".join(words)).tolist() == [i for ids in expected for i in ids]
-    assert len(small._cache) <= 4
-
-
-def test_copies_and_pickles(tokenizer):
-    for again in (copy.deepcopy(tokenizer), pickle.loads(pickle.dumps(tokenizer))):
-        assert torch.equal(again.encode(SAMPLE), tokenizer.encode(SAMPLE))
 
 
 def test_bytes_that_are_not_utf8_are_replaced():
@@ -298,33 +238,13 @@ def test_a_small_vocabulary_in_the_form_of_gpt2(tmp_path):
     assert [ours.encode(c).item() for c in "!\n "] == [0, 198, 220]
 
 
-def test_gpt2_itself():
-    folder = os.environ.get("COURSE_GPT2_FILES")
-    if not folder:
-        pytest.skip("COURSE_GPT2_FILES names no folder with GPT-2's merges.txt and vocab.json")
-    merges, vocab = Path(folder) / "merges.txt", Path(folder) / "vocab.json"
-    ours = gpt2_tokenizer(merges, vocab)
-    assert ours.vocab_size == 50257
-    assert ours.encode("hello world").tolist() == [31373, 995]
-    text = "Hello, I'm a language model,"
-    assert ours.encode(text).tolist() == [15496, 11, 314, 1101, 257, 3303, 2746, 11]
-    assert ours.encode(END_OF_TEXT, special=True).tolist() == [50256]
-    theirs = ByteLevelBPETokenizer.from_file(str(vocab), str(merges))
-    for text in (SAMPLE, corpora.lantern_bay().validation, unicode_soup()):
-        assert ours.encode(text).tolist() == theirs.encode(text).ids
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("", 300), "no text"),
-        ((END_OF_TEXT, 300, [END_OF_TEXT]), "no text"),
         (("tea", 255), "at least 256"),
-        (("tea", 256, [END_OF_TEXT]), "at least 257"),
         (("tea", 256, (), 2, GPT2_PATTERN, [(0, 1)]), "1 merges to begin with.*at least 257"),
-        (("tea", 300, (), 0), "min_count is 0"),
         (("tea", 300, [""]), "none of them empty"),
-        (("tea", 300, ["<a>", "<a>"]), "none twice"),
         (("tea", 258, "<a>"), "expected a list"),
         (("tea \ud800", 300), r"'\\ud800' at position 4"),
     ],
@@ -338,10 +258,8 @@ def test_bad_training(arguments, message):
     ("pattern", "message"),
     [
         ("(", "no regular expression"),
-        (None, "no regular expression"),
         (r"(\w)+|\W", r"has a group: write \(\?:"),
         (r"\w+", r"leaves out ' '"),
-        ("", r"leaves out 'the tea'"),
     ],
 )
 def test_bad_patterns(pattern, message):
@@ -363,9 +281,42 @@ def test_bad_text_and_ids(tokenizer):
 def test_bad_merges():
     with pytest.raises(TokenizerError, match=r"Merge 1 joins tokens 0 and 257, but only 0 to 256"):
         BPETokenizer([(0, 0), (0, 257)])
-    for twice in ([(0, 0), (0, 0)], [(0, 0), (0, 256), (256, 0)]):
-        with pytest.raises(TokenizerError, match="same token"):
-            BPETokenizer(twice)
+
+
+def replace_pair(ids, pair, new):
+    out = []
+    for i in ids:
+        if out and (out[-1], i) == pair:
+            out[-1] = new
+        else:
+            out.append(i)
+    return out
+
+
+def brute_force(words, n_merges, min_count):
+    """Count all pairs, merge the most frequent, count again."""
+    words = [list(word) for word in words]  # ids of bytes
+    merges = []
+    while len(merges) < n_merges:
+        counts = Counter(pair for word in words for pair in pairwise(word))
+        if not counts or max(counts.values()) < min_count:
+            break
+        best = min(counts, key=lambda pair: (-counts[pair], pair))
+        words = [replace_pair(word, best, 256 + len(merges)) for word in words]
+        merges.append(best)
+    return merges, words
+
+
+@settings(deadline=None)
+@given(few_letters.filter(bool), st.integers(0, 12), st.integers(1, 3))
+def test_training_against_brute_force(text, n_merges, min_count):
+    ours = BPETokenizer.train(text, 256 + n_merges, min_count=min_count)
+    ids = {ours.token_bytes(i): i for i in range(256)}
+    words = [[ids[bytes([byte])] for byte in word.encode()] for word in ours.split(text)]
+    merges, merged = brute_force(words, n_merges, min_count)
+    assert ours.merges == merges
+    assert ours.vocab_size == 256 + len(merges)
+    assert ours.encode(text).tolist() == [i for word in merged for i in word]
 
 
 def test_bad_files(tmp_path):
@@ -387,23 +338,3 @@ def test_bad_files(tmp_path):
     path.write_text(start + '"merges": [], "special_tokens": [3], "pattern": "."}')
     with pytest.raises(TokenizerError, match="list of strings"):
         BPETokenizer.load(path)
-
-
-def test_bad_gpt2_files(tmp_path):
-    merges, vocab = tmp_path / "merges.txt", tmp_path / "vocab.json"
-    with pytest.raises(TokenizerError, match="Cannot read"):
-        gpt2_tokenizer(merges, vocab)
-    vocab.write_text("{}")
-    for content, message in (
-        (b"\xff\xfe", "do not have the form"),
-        (b"#version: 0.2\n", "does not list the bytes"),
-        (b'{"a": 1}', "Merge 0 .* does not join"),
-    ):
-        merges.write_bytes(content)
-        with pytest.raises(TokenizerError, match=message):
-            gpt2_tokenizer(merges, vocab)
-    merges.write_text("#version: 0.2\na b\n")
-    for content in ("{", "[]", '{"a": 0}', '{"a": "b", "c": 3}'):
-        vocab.write_text(content)
-        with pytest.raises(TokenizerError, match=r"does not list the bytes|do not have the form"):
-            gpt2_tokenizer(merges, vocab)

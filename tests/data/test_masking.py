@@ -53,12 +53,3 @@ def test_special_tokens_are_never_chosen_and_all_others_may_be():
     inputs, targets = mask_tokens(tokens, generator=seeded(3), share=1.0, **SPECIAL)
     assert (targets != IGNORED).tolist() == [False, True, True, False, False, True]
     assert inputs[[0, 3, 4]].tolist() == [CLS, PAD, MASK]
-
-
-def test_bad_shares_are_refused():
-    with pytest.raises(ValueError, match="three shares"):
-        mask_tokens(text(9), generator=seeded(0), kinds=(0.8, 0.1, 0.2), **SPECIAL)
-    with pytest.raises(ValueError, match=r"share is 1\.5"):
-        mask_tokens(text(9), generator=seeded(0), share=1.5, **SPECIAL)
-    with pytest.raises(ValueError, match="special"):
-        mask_tokens(text(9), mask=0, vocab_size=1, generator=seeded(0))

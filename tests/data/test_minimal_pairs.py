@@ -83,15 +83,3 @@ def test_an_ending_stands_after_its_own_story_and_after_another_one():
     assert all(TEXTS[pair.story] == pair.context + pair.right for pair in pairs)
     assert all(pair.wrong == pair.right for pair in pairs)
     assert sorted(pair.context for pair in pairs) == sorted(pair.wrong_context for pair in pairs)
-
-
-def test_they_depend_on_the_stories_alone_not_on_their_order():
-    for kind in KINDS:
-        once = {pair.story: pair for pair in minimal_pairs(STORIES[:60], kind)}
-        again = {pair.story: pair for pair in minimal_pairs(STORIES[:60][::-1], kind)}
-        assert once == again
-
-
-def test_an_unknown_kind_is_refused():
-    with pytest.raises(ValueError, match="There is no kind 'rhyme' of minimal pairs"):
-        minimal_pairs(STORIES, "rhyme")

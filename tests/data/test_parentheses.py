@@ -18,7 +18,6 @@ from helpers.data.parentheses import (
     count_shapes,
     depths,
     is_balanced,
-    padding,
     sample_balanced,
     sample_shapes,
     stacks,
@@ -93,36 +92,6 @@ def test_stack_deletion_and_batch_agree_on_all_strings(colours, longest):
         assert sum(by_deletion) == shapes * colours ** (length // 2)
 
 
-def nested(colours: int):
-    """Balanced sequences, grown by enclosing and by joining."""
-
-    def grow(smaller):
-        enclosed = st.tuples(st.integers(0, colours - 1), smaller).map(
-            lambda pair: [pair[0], *pair[1], 2 * colours - 1 - pair[0]]
-        )
-        return enclosed | st.tuples(smaller, smaller).map(lambda pair: pair[0] + pair[1])
-
-    return st.recursive(st.just([]), grow, max_leaves=12)
-
-
-@given(data=st.data(), colours=st.integers(1, 5))
-@settings(deadline=None)
-def test_stack_deletion_and_batch_agree_near_the_language(data, colours):
-    sequence = data.draw(nested(colours))
-    assert is_balanced(sequence, colours)
-    edits = st.tuples(st.integers(0, len(sequence)), st.integers(0, 2 * colours - 1))
-    for place, symbol in data.draw(st.lists(edits, max_size=2)):
-        sequence[place : place + data.draw(st.integers(0, 1))] = [symbol]
-    expected = balanced_by_deletion(sequence, colours)
-    padded = sequence + [padding(colours)] * data.draw(st.integers(0, 3))
-    assert is_balanced(padded, colours) == expected
-    assert are_balanced(torch.tensor([padded], dtype=torch.long), colours).tolist() == [expected]
-
-
-def test_depths_ignore_colours_and_padding():
-    assert depths(torch.tensor([0, 6, 9, 9, 3, 10])).tolist() == [1, 0, -1, -2, -1, -1]
-
-
 def test_stacks_hold_what_is_open_and_end_at_the_first_misfit():
     assert stacks([2, 0, 9, 7]) == [(2,), (2, 0), (2,), ()]
     assert stacks(tokens("([)]")) == [(0,), (0, 1)]
@@ -137,26 +106,12 @@ def test_stacks_hold_what_is_open_and_end_at_the_first_misfit():
         ].tolist()
 
 
-def test_only_symbols():
-    with pytest.raises(ValueError, match="holds the id 11"):
-        is_balanced([0, 11])
-    with pytest.raises(ValueError, match="holds the id 10"):
-        is_balanced([0, 10, 9])
-
-
-@given(st.text(alphabet="([{<«»>}])"))
-def test_brackets_there_and_back(brackets):
-    assert text(tokens(brackets)) == brackets
-
-
 def test_brackets_of_each_colour_fit():
     assert text(torch.arange(11)) == "([{<«»>}])"
     assert text([0, 1], colours=1) == "()"
     assert tokens("").shape == (0,)
     with pytest.raises(ValueError, match="none of the brackets"):
         tokens("(a)")
-    with pytest.raises(ValueError, match="5 colours, not for 6"):
-        text([0, 11], colours=6)
 
 
 # Counting and sampling
@@ -207,45 +162,7 @@ def test_samples_are_balanced_and_of_the_asked_depth(half, data, colours, seed):
         assert depths(drawn, colours).amax(1).tolist() == [depth] * 5
 
 
-def test_long_sequences_have_exact_probabilities():
-    """Beyond what float64 counts: the mean height in the middle against the ratio of integers."""
-    length, n = 1200, 4000
-    drawn = depths(sample_balanced(n, length, generator(3), colours=1), 1)
-    middle = length // 2
-
-    def arcs(height: int) -> int:  # paths from 0 to this height in half the length, never below 0
-        if (middle + height) % 2:
-            return 0
-        up = (middle + height) // 2
-        return math.comb(middle, up) - math.comb(middle, up + 1)
-
-    total = sum(arcs(height) ** 2 for height in range(middle + 1))
-    assert total == count_shapes(length)
-    mean = sum(height * arcs(height) ** 2 for height in range(middle + 1)) / total
-    heights = drawn[:, middle - 1].double()
-    assert float(heights.mean()) == pytest.approx(mean, abs=3 * float(heights.std()) / n**0.5)
-
-
 def test_colours_go_to_the_openings_in_order():
     opens = torch.tensor([[1, 1, 0, 1, 0, 0], [1, 1, 1, 0, 0, 1]]).bool()
     drawn = colour_shapes(opens, torch.tensor([[0, 1, 2, 0], [2, 0, 1, 1]]), colours=3)
     assert drawn.tolist() == [[0, 1, 4, 2, 3, 5], [2, 0, 1, 4, 5, 1]]
-
-
-def test_seeded():
-    first, second, other = (sample_balanced(4, 12, generator(seed)) for seed in (5, 5, 6))
-    assert torch.equal(first, second)
-    assert not torch.equal(first, other)
-
-
-@pytest.mark.parametrize(("length", "depth"), [(7, None), (0, None), (8, 5), (8, 0)])
-def test_no_such_shape(length, depth):
-    with pytest.raises(ValueError, match=f"no balanced sequence of length {length}"):
-        sample_balanced(2, length, generator(), depth=depth)
-
-
-def test_bad_counts_and_colours():
-    with pytest.raises(ValueError, match="must not be negative"):
-        count_shapes(-2)
-    with pytest.raises(ValueError, match="colours is 0"):
-        sample_balanced(2, 4, generator(), colours=0)

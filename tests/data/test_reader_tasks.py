@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from helpers.data import corpora
-from helpers.data.lantern_reader import LABELS, MOODS, PEOPLE, read_stories
+from helpers.data.lantern_reader import LABELS, PEOPLE, read_stories
 from helpers.data.masking import IGNORED
 from helpers.data.reader_tasks import (
     CLS,
@@ -14,11 +14,10 @@ from helpers.data.reader_tasks import (
     SEP,
     TAGS,
     Batches,
-    answers,
+    Question,
     collated,
     inference,
     joined,
-    moods,
     name_spans,
     names,
     passages,
@@ -75,7 +74,8 @@ def test_a_passage_is_a_piece_of_its_story_and_holds_the_answer(tokenizer, stori
 
 
 def test_every_answer_comes_back_word_for_word(tokenizer, stories):
-    found = answers(stories, tokenizer)
+    asked = [Question(q, story.text, a) for story in stories for q, a in story.questions]
+    found = spans(asked, tokenizer)
     assert len(found) == 2 * len(stories)
     truths = [answer for story in stories for _, answer in story.questions]
     for example, truth in zip(found, truths, strict=True):
@@ -116,7 +116,6 @@ def test_titles_belong_to_names():
 
 def test_classes_are_those_of_the_records(tokenizer, stories):
     some = stories[:5]
-    assert [MOODS[int(e.target)] for e in moods(some, tokenizer)] == [s.mood for s in some]
     pairs = inference(some, tokenizer)
     assert [LABELS[int(e.target)] for e in pairs] == [*LABELS] * 5
     second = pairs[1].tokens[pairs[1].segments == 1][:-1]
@@ -135,7 +134,3 @@ def test_batches_are_padded_and_depend_on_seed_and_number_alone(tokenizer, stori
         tuple(t for t in row if t != pad) for k in (0, 1) for row in first.batch(k)[0][0].tolist()
     ]
     assert len(set(seen)) == 6
-    (_, _), classes = collated(moods(stories[:7], tokenizer), pad)
-    assert classes.shape == (7,)
-    (_, _), spans = collated(answers(stories[:3], tokenizer), pad)
-    assert spans.shape == (6, 2)

@@ -104,8 +104,6 @@ def test_bad_input(tmp_path):
     for alphabet in ("", "aa", ["ab"]):
         with pytest.raises(TokenizerError):
             CharTokenizer(alphabet)
-    with pytest.raises(TokenizerError, match="twice"):
-        WordTokenizer(["a", "a"])
     with pytest.raises(TokenizerError, match="Cannot read"):
         CharTokenizer.load(tmp_path / "missing.json")
     for content in ("{", "[]", '{"type": "words", "words": []}', '{"type": "characters"}'):

@@ -71,11 +71,6 @@ def test_no_figure_stands_in_the_place_of_a_curve_that_has_ended(monkeypatch, ca
     assert "come to its end before" in capsys.readouterr().out
 
 
-def test_a_negative_pause_is_refused_at_once():
-    with pytest.raises(ValueError, match="every_seconds"):
-        live.watch(records(3), every_seconds=-1)
-
-
 def test_a_front_end_without_display_handles_gets_the_figure_at_the_end(monkeypatch):
     bundles = []
     monkeypatch.setattr(live, "get_ipython", object)
@@ -119,28 +114,3 @@ def test_the_running_mean_is_centred():
     line = [float(k) for k in range(600, 0, -1)]
     assert live.smooth(line) == pytest.approx(line)
     assert live.smooth([2.0] * 70) == pytest.approx([2.0] * 70)
-
-
-def test_the_running_mean_is_over_a_thirtieth_of_the_values():
-    values = [float(k * k % 97) for k in range(600)]
-    means = live.smooth(values)
-    assert len(means) == 600
-    for i in (10, 300, 589):
-        assert means[i] == pytest.approx(sum(values[i - 10 : i + 11]) / 21)
-    # Towards the ends the window narrows.
-    assert means[3] == pytest.approx(sum(values[:7]) / 7)
-    assert (means[0], means[-1]) == (values[0], pytest.approx(values[-1]))
-
-
-def test_short_runs_are_not_smoothed():
-    values = [5.0, 1.0, 4.0] * 19
-    assert live.smooth(values) == pytest.approx(values)
-    assert live.smooth(tuple(range(59))) == pytest.approx(range(59))
-
-
-def test_the_caption_names_the_mean_of_the_last_losses():
-    curve = live.LiveCurve()
-    for step in range(1, 91):
-        curve.add(Record(step, 100.0 - step, step))
-    assert "the mean of the last 3 is 11.000 nats per token." in curve.caption()
-    assert curve.draw().axes[0].lines[1].get_label() == "training, centred mean"

@@ -63,8 +63,3 @@ def test_runs_that_failed_are_said_and_hide_no_other():
     assert ax.get_lines()[0].get_ydata().tolist() == [3.0, 1.0, None]
     ax = spread.dots({"a": [3.0, np.inf]}, xlabel="error")
     assert ax.get_xlabel() == "error\n(1 of 2 values are infinite or missing and not drawn)"
-
-
-def test_no_runs():
-    with pytest.raises(ValueError, match="'b' has no runs"):
-        spread.dots({"a": [1.0], "b": []}, xlabel="x")

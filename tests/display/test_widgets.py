@@ -50,13 +50,6 @@ def test_a_slider_refuses_a_bad_range(numbers):
         widgets.slider(*numbers)
 
 
-def test_a_choice_refuses_a_bad_value():
-    with pytest.raises(ValueError, match="none of the options"):
-        widgets.choice(["a"], "b")
-    with pytest.raises(ValueError, match="at least one"):
-        widgets.choice([])
-
-
 def test_extreme_values_reach_every_end():
     controls = {
         "n": widgets.slider(3, 1, 6),
@@ -73,15 +66,6 @@ def test_extreme_values_reach_every_end():
         {"n": 6, "kind": "l", "smooth": True, "text": ""},
     ]
     assert {name: control.value for name, control in controls.items()} == start
-
-
-def test_extreme_values_of_one_control_and_of_many_options():
-    many = {"n": widgets.slider(3, 1, 6), "kind": widgets.choice(list("abc"))}
-    seen = widgets.extreme_values(many)
-    assert {setting["kind"] for setting in seen} == set("abc")
-    assert {setting["n"] for setting in seen} == {1, 6}
-    assert len(seen) == 5
-    assert widgets.extreme_values({"n": widgets.slider(3, 1, 6)}) == [{"n": 1}, {"n": 6}]
 
 
 def test_explore_calls_now_and_at_each_change(published):
@@ -109,21 +93,6 @@ def test_on_colab_the_output_is_what_ipywidgets_would_send(published, monkeypatc
     monkeypatch.setitem(widgets.sys.modules, "google.colab", object())
     widgets.explore(lambda n: None, n=widgets.slider(3, 1, 6))
     assert set(published[0]) == {"text/plain", widgets.WIDGET_VIEW}
-
-
-def test_errors_pass_through(published):
-    def broken(n):
-        raise KeyError("at once")
-
-    with pytest.raises(KeyError, match="at once"):
-        widgets.explore(broken, n=widgets.slider(3, 1, 6))
-
-
-def test_explore_needs_controls():
-    with pytest.raises(ValueError, match="at least one control"):
-        widgets.explore(print)
-    with pytest.raises(TypeError, match="n is a int"):
-        widgets.explore(print, n=3)
 
 
 @pytest.mark.usefixtures("_driven")
@@ -183,16 +152,6 @@ def test_the_first_state_is_what_the_function_shows(monkeypatch):
     plt.close(kept)
 
 
-def test_the_first_state_is_kept_out_of_sight(capsys):
-    first = widgets.first_state(lambda n: print("n is", n), {"n": widgets.slider(3, 1, 6)})
-    assert first == [{"text/plain": "n is 3\n"}]
-    assert capsys.readouterr().out == ""
-
-
-def test_the_first_state_of_what_shows_nothing():
-    assert widgets.first_state(lambda: None, {}) == []
-
-
 @pytest.mark.usefixtures("_stored")
 def test_explore_brings_its_first_state_where_it_is_stored(published):
     assert widgets.storing()
@@ -201,19 +160,6 @@ def test_explore_brings_its_first_state_where_it_is_stored(published):
     (bundle,) = published
     assert bundle[widgets.FIRST_STATE] == [{"text/plain": "n is 3\n"}]
     assert n.value == 3
-
-
-@pytest.mark.usefixtures("_stored")
-def test_what_shows_nothing_at_first_brings_nothing(published):
-    widgets.explore(lambda n: None, n=widgets.slider(3, 1, 6))
-    assert widgets.FIRST_STATE not in published[0]
-
-
-@pytest.mark.usefixtures("_stored")
-def test_an_error_in_the_first_state_passes(published):
-    with pytest.raises(ZeroDivisionError):
-        widgets.explore(lambda n: 1 / n, n=widgets.slider(0, 0, 6))
-    assert not published
 
 
 def test_a_student_s_run_stores_no_first_state(published):

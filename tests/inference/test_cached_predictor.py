@@ -10,7 +10,7 @@ import torch
 
 from helpers.contracts import next_log_probs, read_tokens
 from helpers.inference.cached_predictor import LOGITS_AT_ONCE, CachedPredictor
-from helpers.inference.evaluation import log_probs, score_model
+from helpers.inference.evaluation import log_probs
 from helpers.inference.neural_predictor import NeuralPredictor
 from helpers.inference.sampling import sample
 from helpers.models.gpt import GPT, GPTConfig
@@ -108,13 +108,6 @@ def test_a_whole_text_is_scored_as_step_by_step(kind, window, monkeypatch):
         monkeypatch.setattr("helpers.inference.cached_predictor.LOGITS_AT_ONCE", LOGITS_AT_ONCE)
 
 
-def test_a_text_within_the_window_gets_the_models_own_score():
-    model, tokens = make(), text(LONGEST, seed=4)
-    whole = torch.cat([torch.tensor([BOS]), tokens])
-    nats = -float(log_probs(CachedPredictor(model, BOS), tokens).sum())
-    assert nats == pytest.approx(score_model(model, whole, LONGEST).nats)
-
-
 @KINDS
 def test_a_state_stays_valid_when_it_branches(kind):
     """Every state of a text, before and beyond the window, is continued in two ways, twice."""
@@ -156,25 +149,6 @@ def test_going_back_is_the_earlier_state(kind, window):
     assert states[3].back(4) is None
 
 
-@KINDS
-def test_each_text_of_a_batch_goes_its_own_way(kind):
-    predictor, texts = CachedPredictor(make(kind), BOS, 8), text(15, seed=5, rows=3)
-    rows = torch.cat([torch.full((3, 1), BOS), texts], 1)
-    log_p, _ = predictor.read(rows, predictor.start(3))
-    for row, one in zip(log_p[:, -1], texts):
-        torch.testing.assert_close(row, next_log_probs(predictor, one))
-
-
-def test_a_float32_model_still_gives_float64_and_no_gradients():
-    model = make().float()
-    predictor = CachedPredictor(model, BOS)
-    log_p, _ = predictor.step(torch.tensor([BOS]), predictor.start(1))
-    assert log_p.dtype == torch.float64
-    assert not log_p.requires_grad
-    assert float(log_p.exp().sum()) == pytest.approx(1, abs=1e-12)
-    assert not predictor.log_probs(text(20)).requires_grad
-
-
 def count_tokens(model):
     """A list that grows by (batch, tokens) at every pass through the model."""
     passes = []
@@ -210,6 +184,19 @@ def test_the_same_text_with_and_without_the_cache(kind):
     assert texts[0].shape == (1, 304)
 
 
+def test_errors_name_what_is_wrong_and_leave_the_mode():
+    model = make().train()
+    with pytest.raises(ValueError, match="learned positions for 12 tokens"):
+        CachedPredictor(model, BOS, 13)
+    assert CachedPredictor(make("modern"), BOS, 13).window == 13, "rotary positions know no end"
+    predictor = CachedPredictor(model, BOS)
+    with pytest.raises(ValueError, match="the text is empty"):
+        predictor.log_probs(torch.tensor([], dtype=torch.long))
+    with pytest.raises(ValueError, match="9"):
+        predictor.step(torch.tensor([9]), predictor.start(1))
+    assert model.training
+
+
 @KINDS
 def test_greedy_is_the_argmax_of_the_uncached_model(kind):
     seen = set()
@@ -223,18 +210,3 @@ def test_greedy_is_the_argmax_of_the_uncached_model(kind):
             log_p, state = predictor.step(torch.tensor([token]), state)
         seen |= set(pairwise(written))
     assert len(seen) > 5, "the texts are not all one token repeated"
-
-
-def test_errors_name_what_is_wrong_and_leave_the_mode():
-    model = make().train()
-    with pytest.raises(ValueError, match="must hold one token or more, not 0"):
-        CachedPredictor(model, BOS, 0)
-    with pytest.raises(ValueError, match="learned positions for 12 tokens"):
-        CachedPredictor(model, BOS, 13)
-    assert CachedPredictor(make("modern"), BOS, 13).window == 13, "rotary positions know no end"
-    predictor = CachedPredictor(model, BOS)
-    with pytest.raises(ValueError, match="the text is empty"):
-        predictor.log_probs(torch.tensor([], dtype=torch.long))
-    with pytest.raises(ValueError, match="9"):
-        predictor.step(torch.tensor([9]), predictor.start(1))
-    assert model.training

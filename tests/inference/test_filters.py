@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations
 
 import pytest
 import torch
-from scipy import stats
 from transformers.generation.logits_process import (
     LogitsProcessorList,
     RepetitionPenaltyLogitsProcessor,
@@ -19,7 +17,6 @@ from transformers.generation.logits_process import (
 from helpers.inference import filters
 from helpers.inference.filters import token_probabilities
 from helpers.inference.rules import Rules
-from helpers.inference.sampling import sample
 
 NO_TEXT = torch.zeros(1, 0, dtype=torch.long)
 
@@ -66,22 +63,6 @@ def test_top_p_equals_the_library(p):
         torch.testing.assert_close(mine, by_library(TopPLogitsWarper(p), scores=log_p))
         if p == 1e-9:
             assert (mine > -math.inf).sum(1).tolist() == [1] * 40
-
-
-@pytest.mark.parametrize("p", [0.1, 0.3, 0.5, 0.77, 0.95])
-def test_top_p_keeps_the_fewest_tokens_that_reach_p(p):
-    """Against all subsets of 7 tokens: none that is smaller reaches p, and this one does."""
-    for row in batch(6, 7, seed=3, spread=1.5).exp():
-        sums = {
-            kept: float(row[list(kept)].sum())
-            for n in range(1, 8)
-            for kept in combinations(range(7), n)
-        }
-        fewest = min(len(kept) for kept, total in sums.items() if total >= p)
-        best = max((kept for kept in sums if len(kept) == fewest), key=sums.__getitem__)
-        mine = filters.top_p(row.log(), p).exp()
-        assert tuple(mine.nonzero().flatten().tolist()) == best
-        torch.testing.assert_close(mine[list(best)], row[list(best)] / sums[best])
 
 
 def test_ties():
@@ -161,42 +142,6 @@ def test_all_together_in_the_order_of_the_library(temperature, k, p, penalty):
     assert ((late > -math.inf) != (mine > 0)).any(), "the order matters"
 
 
-class Fixed:
-    """The same distribution after every text."""
-
-    vocab_size, bos = 6, 6
-    p = torch.tensor([0.05, 0.3, 0.1, 0.2, 0.05, 0.3], dtype=torch.float64)
-
-    def start(self, batch_size):
-        return None
-
-    def step(self, tokens, state):
-        return self.p.log().expand(len(tokens), -1), None
-
-
-@pytest.mark.parametrize(
-    ("settings", "weights"),
-    [
-        ({}, Fixed.p),
-        ({"temperature": 0.5}, Fixed.p**2),
-        ({"temperature": 2.0}, Fixed.p**0.5),
-        ({"top_k": 3}, [0, 0.3, 0, 0.2, 0, 0.3]),
-        ({"top_p": 0.7}, [0, 0.3, 0, 0.2, 0, 0.3]),
-        ({"top_p": 0.85}, [0, 0.3, 0.1, 0.2, 0, 0.3]),
-        ({"repetition": 1.5}, [0.05, 0.3**1.5, 0.1, 0.2**1.5, 0.05, 0.3]),
-        ({"top_k": 4, "top_p": 0.9}, [0, 0.3, 0.1, 0.2, 0, 0.3]),
-    ],
-)
-def test_drawn_tokens_follow_the_filtered_distribution(settings, weights):
-    """By chi-square; the prompt is the tokens 1 and 3."""
-    generator = torch.Generator().manual_seed(8)
-    drawn = sample(Fixed(), 1, generator, [1, 3], Rules(**settings), batch_size=20_000)[:, 2]
-    p = torch.as_tensor(weights, dtype=torch.float64)
-    expected, count = p / p.sum() * len(drawn), torch.bincount(drawn, minlength=6)
-    assert count[p == 0].sum() == 0
-    assert stats.chisquare(count[p > 0].numpy(), expected[p > 0].numpy()).pvalue > 1e-4
-
-
 def test_settings_out_of_range_are_refused():
     log_p = batch(2, 3)
     for temperature in (-1, math.nan, math.inf):
@@ -211,5 +156,3 @@ def test_settings_out_of_range_are_refused():
     for penalty in (0, -1, math.nan, math.inf):
         with pytest.raises(ValueError, match="repetition is"):
             filters.repetition_penalty(log_p, text, penalty)
-    with pytest.raises(ValueError, match=r"\(2, 3\) and the texts so far \(1, 0\)"):
-        filters.repetition_penalty(log_p, NO_TEXT, 2)

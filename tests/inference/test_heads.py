@@ -76,19 +76,3 @@ def test_a_head_may_say_its_mean_instead(model):
             replaced = model(TOKENS)
         assert torch.allclose(model(TOKENS)[:, 0], replaced[:, 0])
         assert not torch.allclose(model(TOKENS)[:, 1:], replaced[:, 1:])
-
-
-@pytest.mark.parametrize("head", [(2, 0), (0, 2), (-1, 0)])
-def test_a_head_that_is_not_there(model, head):
-    with (
-        pytest.raises(ValueError, match=r"2 layers of 2 heads"),
-        without_heads(model, [head]),
-    ):
-        pass
-
-
-def test_the_model_is_whole_again_after_an_error(model):
-    whole = model(TOKENS)
-    with pytest.raises(KeyError), without_heads(model, [(0, 0)]):
-        raise KeyError
-    assert torch.equal(model(TOKENS), whole)

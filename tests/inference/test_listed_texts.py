@@ -47,11 +47,3 @@ def test_draws_as_often_as_it_says(model: GPT) -> None:
     shares = torch.bincount(rows, minlength=27) / len(rows)
     p = LISTED.all_log_probs(model).exp()
     assert ((shares - p).abs() < 5 * (p * (1 - p) / len(rows)).sqrt() + 1e-9).all()
-
-
-@pytest.mark.parametrize(
-    ("prompt", "words", "length"), [([], [1], 1), ([1], [1, 1], 1), ([1], [1], 0)]
-)
-def test_what_cannot_be_listed(prompt: list[int], words: list[int], length: int) -> None:
-    with pytest.raises(ValueError, match="expected one or more"):
-        ListedTexts(prompt, words, length)

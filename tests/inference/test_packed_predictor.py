@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from helpers.inference import packed_predictor
 from helpers.inference.cached_predictor import CachedPredictor
 from helpers.inference.packed_predictor import PackedPredictor, _Product
-from helpers.inference.sampling import sample
 from helpers.models.gpt import GPT, GPTConfig
 
 V, BOS = 11, 3
@@ -71,34 +69,3 @@ def test_the_product_in_int8_is_that_of_the_rounded_matrix_at_every_width(inputs
     exact = x @ rounded.T + b
     assert (product(x) - exact).abs().max() < 0.01 * max(1.0, (x.abs() @ W.abs().T).max())
     assert torch.equal(rounded[0] == 0, W[0].abs() < 0.5 * scale[0])
-
-
-@pytest.mark.parametrize("shape", ["gpt2", "modern"])
-def test_sampling_and_several_texts_work_as_with_the_model_itself(shape):
-    model = make(shape)
-    plain, packed = CachedPredictor(model, BOS), PackedPredictor(model, BOS)
-    for batch_size in (1, 3):
-        texts = (
-            sample(p, 30, torch.Generator().manual_seed(4), [1, 2], batch_size=batch_size)
-            for p in (plain, packed)
-        )
-        assert torch.equal(*texts)
-
-
-def test_an_earlier_state_can_be_read_again():
-    packed = PackedPredictor(make("modern"), BOS)
-    _, state = packed.step(torch.tensor([BOS]), packed.start(1))
-    first, _ = packed.step(torch.tensor([1]), state)
-    packed.step(torch.tensor([5]), state)
-    again, _ = packed.step(torch.tensor([1]), state)
-    assert torch.equal(first, again)
-
-
-def test_what_cannot_be_packed_is_told(monkeypatch):
-    with pytest.raises(ValueError, match="weights is 'int4'; expected one of float32"):
-        PackedPredictor(make("gpt2"), BOS, weights="int4")
-    with pytest.raises(ValueError, match=r"torch.bfloat16; pack it in float32"):
-        PackedPredictor(make("gpt2").bfloat16(), BOS)
-    monkeypatch.setattr(packed_predictor, "has_int8_kernel", lambda: False)
-    with pytest.raises(ValueError, match="no product with int8 weights"):
-        PackedPredictor(make("gpt2"), BOS, weights="int8")

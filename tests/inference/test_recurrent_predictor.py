@@ -8,9 +8,8 @@ import pytest
 import torch
 
 from helpers.contracts import next_log_probs
-from helpers.inference.evaluation import log_probs, score, score_model
+from helpers.inference.evaluation import log_probs
 from helpers.inference.neural_predictor import RecurrentPredictor
-from helpers.inference.sampling import sample
 from helpers.models.recurrent_cells import ElmanCell, GRUCell, LSTMCell
 from helpers.models.recurrent_models import RecurrentLM
 
@@ -44,13 +43,6 @@ def test_steps_stretches_and_one_full_pass_agree(cell):
     assert model.training, "the model is left in its mode"
 
 
-def test_the_predictor_and_the_model_get_the_same_score():
-    model, tokens = make(GRUCell), text(40)
-    whole = torch.cat([torch.tensor([BOS]), tokens])
-    by_model = score_model(model, whole, length=40)
-    assert score(RecurrentPredictor(model, BOS), tokens).nats == pytest.approx(by_model.nats)
-
-
 @KINDS
 def test_a_step_leaves_the_state_valid(cell):
     predictor = RecurrentPredictor(make(cell), BOS)
@@ -62,39 +54,6 @@ def test_a_step_leaves_the_state_valid(cell):
     torch.testing.assert_close(state, before, atol=0, rtol=0)
     assert torch.equal(first, again)
     assert torch.allclose(first.exp().sum(-1), torch.ones(2, dtype=torch.float64))
-
-
-@KINDS
-def test_each_text_of_a_batch_goes_its_own_way(cell):
-    predictor, texts = RecurrentPredictor(make(cell), BOS), [text(5, seed) for seed in range(3)]
-    state = predictor.start(3)
-    log_p, state = predictor.step(torch.full((3,), BOS), state)
-    for t in range(5):
-        log_p, state = predictor.step(torch.stack([one[t] for one in texts]), state)
-    for row, one in zip(log_p, texts):
-        torch.testing.assert_close(row, next_log_probs(predictor, one))
-
-
-def test_a_float32_model_still_gives_float64_and_no_gradients():
-    model = make(LSTMCell).float()
-    log_p, state = RecurrentPredictor(model, BOS).step(torch.tensor([BOS]), model.start(1))
-    assert log_p.dtype == torch.float64
-    assert not log_p.requires_grad
-    assert not state[0][0].requires_grad
-    assert float(log_p.exp().sum()) == pytest.approx(1, abs=1e-12)
-
-
-def test_what_is_sampled_follows_the_model():
-    """First tokens of many texts against the model's own distribution, by chi-square."""
-    predictor = RecurrentPredictor(make(GRUCell), BOS)
-    drawn = sample(predictor, 2, torch.Generator().manual_seed(0), batch_size=5000)
-    for seen, p in (
-        (drawn[:, 0], next_log_probs(predictor, [])),
-        (drawn[drawn[:, 0] == 3][:, 1], next_log_probs(predictor, [3])),
-    ):
-        expected = p.exp() * len(seen)
-        count = torch.bincount(seen, minlength=V)
-        assert float(((count - expected) ** 2 / expected).sum()) < 20.6  # 0.1 % at 5 degrees
 
 
 def test_errors_name_what_is_wrong_and_leave_the_mode():

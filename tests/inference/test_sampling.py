@@ -10,7 +10,7 @@ from helpers.contracts import next_log_probs
 from helpers.inference.filters import token_probabilities
 from helpers.inference.rules import AS_PREDICTED, Rules
 from helpers.inference.sampling import sample, stream
-from helpers.models.ngram import AddK, MaximumLikelihood
+from helpers.models.ngram import AddK
 from tests.inference.small_predictors import STOP, Sources, network
 
 LIKELIEST = Rules(temperature=0)
@@ -44,11 +44,6 @@ def test_temperature_zero_takes_the_likeliest(model):
     text = sample(model, 8, torch.Generator(), rules=LIKELIEST, prompt=[1])[0]
     for t in range(1, 9):
         assert text[t] == next_log_probs(model, text[:t]).argmax()
-
-
-def test_a_certain_model_repeats_its_text():
-    model = MaximumLikelihood(2).fit(torch.tensor([0, 1, 2, 0, 1, 2, 0]), 3)
-    assert sample(model, 6, torch.Generator())[0].tolist() == [0, 1, 2, 0, 1, 2]
 
 
 def test_bad_input(model):
@@ -106,13 +101,6 @@ def test_without_settings_the_draws_are_the_plain_loops(model, temperature, prom
             assert torch.equal(drawn, wanted)
 
 
-def test_settings_that_change_nothing_change_nothing(model):
-    plain = sample(model, 50, torch.Generator().manual_seed(5), [1], batch_size=3)
-    rules = Rules(top_k=99, top_p=1.0, repetition=1.0)
-    again = sample(model, 50, torch.Generator().manual_seed(5), [1], rules, batch_size=3)
-    assert torch.equal(plain, again)
-
-
 def test_the_settings_act_at_every_step():
     """Each drawn token is one that the filters left, given the text so far."""
     predictor, rules = network(7, 6), Rules(1.5, top_k=4, top_p=0.8, repetition=2.0)
@@ -126,24 +114,6 @@ def test_the_settings_act_at_every_step():
     assert shut >= 25 * 2
     one = sample(predictor, 25, torch.Generator(), [1], Rules(3.0, top_k=1))
     assert torch.equal(one, sample(predictor, 25, torch.Generator(), [1], rules=LIKELIEST))
-
-
-def test_a_large_penalty_says_every_token_once():
-    class Even:
-        vocab_size, bos = 8, 8
-
-        def start(self, batch_size):
-            return None
-
-        def step(self, tokens, state):
-            return torch.full((len(tokens), 8), 1 / 8, dtype=torch.float64).log(), None
-
-    drawn = sample(
-        Even(), 6, torch.Generator().manual_seed(0), [3, 5], Rules(repetition=99), batch_size=50
-    )
-    assert drawn.sort(1).values.tolist() == [list(range(8))] * 50, "the prompt counts too"
-    again = sample(Even(), 6, torch.Generator().manual_seed(0), [3, 5], batch_size=50)
-    assert any(len(set(row)) < 8 for row in again.tolist())
 
 
 def test_stop_tokens_end_each_text_by_itself(model):
@@ -166,24 +136,6 @@ def test_several_stop_tokens_and_texts_that_stop_at_once():
     assert [text.tolist() for text in texts] == [[1, 3, 0], [], [0], [3, 3, 1, 1, 0]]
     texts = sample(sources, 9, torch.Generator(), rules=LIKELIEST, batch_size=4, stop=[STOP, 3, 0])
     assert [text.tolist() for text in texts] == [[1], [], [], []]
-
-
-def test_a_stopped_text_is_distributed_as_one_drawn_alone():
-    """The lengths of texts that stop with probability 1/4 at each step are geometric."""
-
-    class Coin:
-        vocab_size, bos = 2, 2
-
-        def start(self, batch_size):
-            return None
-
-        def step(self, tokens, state):
-            return torch.tensor([[0.75, 0.25]]).log().expand(len(tokens), -1), None
-
-    texts = sample(Coin(), 5, torch.Generator().manual_seed(4), batch_size=8000, stop=1)
-    observed = torch.bincount(torch.tensor([len(text) for text in texts]), minlength=6)
-    p = torch.tensor([*(0.25 * 0.75**n for n in range(5)), 0.75**5])
-    assert stats.chisquare(observed.numpy(), (p / p.sum() * 8000).numpy()).pvalue > 1e-4
 
 
 class Counting:
@@ -238,30 +190,6 @@ def test_prompts_of_unequal_length_go_their_own_ways(kind):
     assert [text.tolist() for text in again] == [text.tolist() for text in texts]
 
 
-def test_draws_after_unequal_prompts_follow_the_distribution():
-    predictor, prompts = network(2), [[1, 0, 2], [0]] * 3000
-    texts = sample(predictor, 2, torch.Generator().manual_seed(6), prompts)
-    for first, prompt in enumerate(prompts[:2]):
-        firsts = torch.stack(texts[first::2])[:, len(prompt)]
-        expected = next_log_probs(predictor, prompt).exp() * len(firsts)
-        observed = torch.bincount(firsts, minlength=3)
-        assert stats.chisquare(observed.numpy(), expected.numpy()).pvalue > 1e-4
-
-
-def test_prompts_are_read_in_one_pass_where_that_is_possible():
-    predictor = Reading(network(0))
-    sample(predictor, 3, torch.Generator(), [1, 0, 2], rules=LIKELIEST)
-    assert predictor.steps[0] == [[3, 1, 0, 2]], "bos is 3"
-    assert [len(tokens[0]) for tokens in predictor.steps] == [4, 1, 1]
-    predictor.steps.clear()
-    sample(predictor, 2, torch.Generator(), PROMPTS, rules=LIKELIEST)
-    assert predictor.steps[0] == [[3, 1], [3, 0], [3, 2]], "the common part"
-    assert len(predictor.steps) == 1 + 3 + 1, "the rest of the longest, and one token more"
-    counting = Counting(network(0))
-    sample(counting, 3, torch.Generator(), [1, 0, 2], rules=LIKELIEST)
-    assert len(counting.steps) == 6
-
-
 @pytest.mark.parametrize("size", [0, 1, 4])
 def test_prompts_in_a_tensor_give_a_tensor(model, size):
     prompts = torch.randint(4, (3, size), generator=torch.Generator().manual_seed(0))
@@ -282,22 +210,6 @@ def test_a_stream_hands_out_what_sample_returns():
     assert sample(predictor, 0, torch.Generator(), prompt).tolist() == [[1, 2]]
 
 
-def test_a_stream_fills_stopped_texts_and_ends_with_the_last():
-    sources = Sources([1, 3, 0], [], [0])
-    columns = list(stream(sources, 9, torch.Generator(), (), LIKELIEST, 3, stop=STOP))
-    assert torch.stack(columns, 1).tolist() == [
-        [1, 3, 0, STOP],
-        [STOP, STOP, STOP, STOP],
-        [0, STOP, STOP, STOP],
-    ]
-
-
-def test_a_stream_ends_when_each_text_has_stopped_or_has_its_length():
-    sources = Sources([1] * 20, [0, 0])  # after two tokens, the second text stops
-    columns = list(stream(sources, 4, torch.Generator(), [[0], [0, 0]], LIKELIEST, stop=STOP))
-    assert torch.stack(columns, 1).tolist() == [[1, 1, 1, 1], [0, STOP, STOP, STOP]]
-
-
 def test_a_stream_of_unequal_prompts_keeps_step():
     columns = list(stream(network(0), 2, torch.Generator().manual_seed(0), PROMPTS))
     rows = torch.stack(columns, 1).tolist()
@@ -315,11 +227,6 @@ def test_a_model_whose_weights_are_no_numbers_is_not_sampled_from():
     for rules in (AS_PREDICTED, LIKELIEST):
         with pytest.raises(ValueError, match="gives NaN for a log-probability"):
             sample(predictor, 2, torch.Generator(), rules=rules)
-
-
-def test_a_length_that_is_no_whole_number_is_refused_at_the_call():
-    with pytest.raises(ValueError, match=r"length is 2\.5; expected a whole number of tokens"):
-        stream(network(0), 2.5, torch.Generator())
 
 
 def test_a_stream_computes_only_what_is_asked_for():

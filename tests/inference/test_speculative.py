@@ -15,10 +15,8 @@ from scipy import stats
 
 from helpers.contracts import next_log_probs
 from helpers.data.sources import MarkovSource
-from helpers.inference import speculative
 from helpers.inference.cached_predictor import CachedPredictor
 from helpers.inference.filters import token_probabilities
-from helpers.inference.neural_predictor import RecurrentPredictor
 from helpers.inference.rules import AS_PREDICTED, Rules
 from helpers.inference.sampling import sample
 from helpers.inference.speculative import (
@@ -28,8 +26,6 @@ from helpers.inference.speculative import (
 )
 from helpers.models.gpt import GPT, GPTConfig
 from helpers.models.ngram import AddK
-from helpers.models.recurrent_cells import GRUCell
-from helpers.models.recurrent_models import RecurrentLM
 
 LIKELIEST = Rules(temperature=0)
 
@@ -154,9 +150,6 @@ def ngrams():
 @pytest.mark.parametrize(
     ("salts", "drafts", "rules"),
     [
-        ((0, 1), 1, AS_PREDICTED),
-        ((2, 3), 2, Rules(0.6)),
-        ((4, 5), 2, AS_PREDICTED),
         ((0, 1), 4, AS_PREDICTED),
         ((2, 3), 4, Rules(1.5)),
         ((0, 1), 2, Rules(top_k=2)),
@@ -173,33 +166,6 @@ def test_texts_are_distributed_as_the_target_says(salts, drafts, rules):
         return text.tokens.tolist()[1:]
 
     assert p_value(expected, draw, 600) > 1e-3
-
-
-def test_texts_of_an_ngram_model_drafted_by_a_smaller_one():
-    target, draft = ngrams()
-
-    def draw(g):
-        return speculative_sample(target, draft, 3, g, drafts=2).tokens.tolist()
-
-    assert p_value(exact(target, 3), draw, 1000) > 1e-3
-
-
-def test_a_rule_without_the_residual_is_caught(monkeypatch):
-    """Drawing from p after a refusal instead of from max(p - q, 0)."""
-
-    def wrong(ps, qs, proposed, g):
-        for i, (p, q, x) in enumerate(zip(ps, qs, proposed, strict=False)):
-            if torch.rand((), generator=g) * q[x] >= p[x]:
-                return [*proposed[:i], int(torch.multinomial(p, 1, generator=g))]
-        return [*proposed, int(torch.multinomial(ps[-1], 1, generator=g))]
-
-    monkeypatch.setattr(speculative, "_judge", wrong)
-    target, draft = Remembering(0), Remembering(1)
-
-    def draw(g):
-        return speculative_sample(target, draft, 3, g, [2], 2).tokens.tolist()[1:]
-
-    assert p_value(exact(target, 3, [2]), draw, 1200) < 1e-6
 
 
 @pytest.mark.parametrize("drafts", [0, 1, 3, 7])
@@ -220,32 +186,6 @@ def test_how_a_state_goes_back_does_not_matter(kind):
     assert torch.equal(texts[0].tokens, texts[1].tokens)
     assert texts[0].rounds == texts[1].rounds
     assert 0 < accepted(texts[0]) < proposed(texts[0])
-
-
-def test_a_state_that_goes_back_saves_the_second_reading():
-    target = GoesBack(0)
-    text = speculative_sample(target, Remembering(1), 50, generator(5))
-    assert target.passes == len(text.rounds)
-    target = ReadsMany(0)
-    text = speculative_sample(target, Remembering(1), 50, generator(5))
-    refused = sum(kept < k for k, kept in text.rounds)
-    assert target.passes == len(text.rounds) + refused
-
-
-def test_no_drafts_is_plain_sampling():
-    target, draft = ngrams()
-    text = speculative_sample(target, draft, 60, generator(3), [1], drafts=0, rules=Rules(0.8))
-    assert text.rounds == ((0, 0),) * 60
-    assert torch.equal(text.tokens, sample(target, 60, generator(3), [1], Rules(0.8))[0])
-
-
-def test_a_recurrent_network_with_an_ngram_draft():
-    torch.manual_seed(0)
-    target = RecurrentPredictor(RecurrentLM(GRUCell, 3, 4, 8).double(), 3)
-    draft = ngrams()[1]
-    right = sample(target, 30, generator(), [0], rules=LIKELIEST)[0]
-    text = speculative_sample(target, draft, 30, generator(), [0], rules=LIKELIEST)
-    assert torch.equal(text.tokens, right)
 
 
 @pytest.mark.parametrize("config", [GPTConfig.gpt2, GPTConfig.modern])
@@ -273,15 +213,6 @@ def test_the_target_s_own_drafts_are_all_kept():
     text = speculative_sample(target, target, 50, generator(), drafts=4)
     assert proposed(text) == accepted(text) == 40
     assert text.rounds == ((4, 4),) * 10
-
-
-def test_impossible_drafts_are_never_kept():
-    target = independent([0.3, 0.7, 0.0, 0.0])
-    draft = independent([0.0, 0.0, 0.5, 0.5])
-    text = speculative_sample(target, draft, 30, generator(), drafts=3)
-    assert accepted(text) == 0
-    assert len(text.rounds) == 30
-    assert int(text.tokens.max()) <= 1
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -319,13 +250,6 @@ def test_formulas_give_the_paper_s_table(alpha, drafts, tokens):
     assert speed_up(alpha, drafts, cost=0) == expected_tokens(alpha, drafts)
     closed = (1 - alpha ** (drafts + 1)) / (1 - alpha)
     assert speed_up(alpha, drafts, cost=0.1) == pytest.approx(closed / (0.1 * drafts + 1))
-
-
-def test_formulas_at_the_ends():
-    assert expected_tokens(1, 4) == 5
-    assert expected_tokens(0, 4) == expected_tokens(0.7, 0) == 1
-    assert speed_up(1, 4, cost=1) == 1
-    assert speed_up(0, 4, cost=0.25) == 0.5
 
 
 def test_two_vocabularies_are_refused():

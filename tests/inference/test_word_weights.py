@@ -1,6 +1,5 @@
 """Tokens put together to words, and their attention weights with them."""
 
-import pytest
 import torch
 
 from helpers.inference.word_weights import into_words, words_of
@@ -31,8 +30,3 @@ def test_columns_are_added_and_rows_averaged():
         into_words(many, torch.tensor([0, 0, 1, 2, 2])).sum(-1), torch.ones(2, 3, 3)
     )
     assert torch.allclose(into_words(many, torch.arange(5)), many)
-
-
-def test_numbers_of_words_must_fit():
-    with pytest.raises(ValueError, match="one for each of the T tokens"):
-        into_words(torch.zeros(3, 3), torch.tensor([0, 1]))

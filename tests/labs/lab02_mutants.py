@@ -1,4 +1,4 @@
-"""Plausible wrong answers to lab 02, as patches of its solution, and other right answers."""
+"""Wrong answers to lab 02 that are no slips of its checks, and other right answers."""
 
 from tests.labs.mutation import mutants, rewrites
 
@@ -10,7 +10,6 @@ the first byte's marks | 0b11000000 => 0b10000000 | fixed bits of its row
 no mark after the first | 0b10000000 + a % 64 => a % 64 | 10 and six bits
 marks left in | (second % 64) => second | strike out the fixed bits
 one left out | for p in given["D"]) => for p in given["D"][1:]) | also those that join
-four bytes each | 1 + (p > 0x7F) + (p > 0x7FF) + (p > 0xFFFF) => 4 | find the row of each
 
 == split_words
 by split | throws away
@@ -22,17 +21,12 @@ or in a class | [sdmt] => [s|d|m|t] | is a character
 no space | | ?\p{L}+| => |\p{L}+| | A space belongs
 the endings in a group | (?:[sdmt] => ([sdmt] | only holds together
 English letters | | ?\p{L}+| => | ?[a-zA-Z]+| | of any script
-digits one by one | ?\p{N}+| => ?\p{N}| | A run of digits
-words of all kinds | ?\p{L}+| ?\p{N}+ => ?\w+ | A run of digits
 underscore | ?\p{L}+| => ?[\p{L}_]+| | only letters make
 signs one by one | \p{N}]+| => \p{N}]| | A run of other signs
-no endings | '(?:[sdmt]|ll|ve|re)| => | one of seven endings
 endings last | r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+| \
     => r" ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|'(?:[sdmt]|ll|ve|re)| | has to stand first
-endings of words only | |ll|ve|re) => |ll|ve|re)\b | whatever follows
 large letters | [sdmt] => [sdmtSDMT] | in small letters
 all blanks in one | |\s+(?!\S)| => | | all but the last one
-blanks left out | (?!\S)|\s+ => (?!\S) | which alternative
 breaks are signs | [^\s\p{L} => [^ \p{L} | none of the other signs
 white space is a sign | [^\s\p{L} => [^\p{L} | \s belongs into
 digits of \d | | ?\p{N}+| ?[^\s\p{L}\p{N}]+ => | ?\d+| ?[^\s\p{L}\d]+ | other signs for numbers
@@ -42,71 +36,44 @@ the course's pattern | without GPT2_PATTERN
 -        r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+", text
 -    )
 +    return regex.findall(GPT2_PATTERN, text)
-many spaces | | ?\p{L} => | *\p{L} | all but the last one
-any blank before | | ?\p{L} => |\s?\p{L} | where only a space may
 
 == train_quickly
 counted anew in every round | the set of the words
      for new in range(256, 256 + n_merges):
 +        counts = Counter(count_pairs(words))
-all words searched | for word in places.pop(best): => for word in [word for word in words if best \
-    in pairwise(word)]: | the set of the words in which it stands
 all words looked at | the set of the words in which it stands
 -        for word in places.pop(best):
 +        a, b = best
 +        for word in [word for word in words if a in word and b in word]:
 +            if best not in pairwise(word):
 +                continue
-a new dictionary in every round | a new dictionary of all words
--        best = min(pair for pair, n in counts.items() if n == most)
-+        best, words = min(pair for pair, n in counts.items() if n == most), dict(words)
-the plain loop | the set of the words
--    words, counts, merges = dict(words), Counter(count_pairs(words)), []
-+    return train_merges(words, n_merges)
-+    counts, merges = {}, []
 all pairs sorted again and again | sort nothing
 -        best = min(pair for pair, n in counts.items() if n == most)
 +        for _ in range(4):
 +            best = sorted(counts, key=lambda pair: (-counts[pair], pair))[0]
 old pairs left in | counts[pair] -= n => counts[pair] -= 0 | counted out as it was
-each old pair taken out once | counted out as it was
-             for pair in pairwise(word):
--                counts[pair] -= n
-+                pass
-+            for pair in set(pairwise(word)):
-+                counts[pair] -= n
 only the merged pair taken out | Keep books by hand
 -            for pair in pairwise(word):
 -                counts[pair] -= n
 +            counts[best] = 0
-new words not found again | entered in the counts and in the index
--                places[pair].add(joined)
-+                pass
 words that are gone | out of date
 -            if word not in words:
 -                continue
-the old word stays | n = words.pop(word) => n = words[word] | Keep books by hand
 the first that came | min(pair for pair, n in counts.items() if n == most) \
     => max(counts, key=counts.get) | Of equally frequent
 to the end | if most < 2: => if most < 1: | only one place
 twice is too few | if most < 2: => if most <= 2: | often enough
 an error at the end | max(counts.values(), default=0) => max(counts.values()) | nothing to choose
 one more | range(256, 256 + n_merges) => range(256, 257 + n_merges) | Count the merges
-from 257 | range(256, 256 + n_merges) => range(257, 257 + n_merges) | by hand for one merge
 ids handed back | return merges => return list(range(256, 256 + len(merges))) | a list of pairs
 in place | dict(words), Counter => words, Counter | in place
 
 == token_bytes
 in the order of their values | for byte in BYTES => for byte in range(256) | BYTES[i]
-zeros | [bytes([byte]) for byte in BYTES] => [bytes(byte) for byte in BYTES] | BYTES[i]
-text | [bytes([byte]) for byte in BYTES] => [chr(byte) for byte in BYTES] | list of bytes
 halves swapped | tokens[a] + tokens[b] => tokens[b] + tokens[a] | first half
 halves are single bytes | tokens[a] + tokens[b] => bytes([BYTES[a], BYTES[b]]) | first half
-new ones in front | .append(tokens[a] + => .insert(256, tokens[a] + | adds one token at the end
-merges alone | return tokens => return tokens[256:] | 256 single bytes
 
 == encode_text
-whoever wrote it | if not special or not special_ids: => if not special_ids: | Who wrote this text
 one loop, the guard at the cut | Who wrote this text
 -    if not special or not special_ids:
 -        return encode(text)
@@ -124,44 +91,13 @@ a sign in its place | a sign of your own
 +    for i, part in enumerate(text.split("\0")):
 +        if i % 2:
 +            ids.append(int(part))
-the first name alone | sorted(special_ids, key=len, reverse=True) => list(special_ids)[:1] \
-    | several names
-one id for all | special_ids[part] => list(special_ids.values())[0] | an id of its own
-the second of two neighbours missed | side by side
--    ids = []
--    for part in regex.split(f"({'|'.join(map(regex.escape, names))})", text):
--        if part in special_ids:
--            ids.append(special_ids[part])
--        elif part:
--            ids += encode(part)
--    return ids
-+    ids, start, i = [], 0, 0
-+    while i < len(text):
-+        for name in names:
-+            if text.startswith(name, i):
-+                ids += encode(text[start:i]) if i > start else []
-+                ids.append(special_ids[name])
-+                i += len(name)
-+                start = i
-+                break
-+        i += 1
-+    return ids + (encode(text[start:]) if start < len(text) else [])
 on by default | special=False => special=True | Who wrote this text
-never | if not special or not special_ids: => if True: | regex.escape
-not escaped | map(regex.escape, names) => names | regex.escape
-no group | f"({'|'.join(map(regex.escape, names))})" => '|'.join(map(regex.escape, names)) \
-    | hands out
-in the order of the dictionary | sorted(special_ids, key=len, reverse=True) => list(special_ids) \
-    | the longer of those
 no special tokens at all | if not special or not special_ids => if not special | matches everywhere
-blanks taken away | ids += encode(part) => ids += encode(part.strip()) | with its blanks
 lists in a list | ids += encode(part) => ids.append(encode(part)) | One flat list
 special ones at the end | at its place
 -    return ids
 +    marks = [i for i in ids if i in special_ids.values()]
 +    return [i for i in ids if i not in marks] + marks
-the name is encoded as well | ids.append(special_ids[part]) \
-    => ids += [special_ids[part], *encode(part)] | its id comes
 one name at a time | once for each part
              ids += encode(part)
 +    ids = []
@@ -173,19 +109,13 @@ one name at a time | once for each part
 words over tokens | n_tokens / len(text.split()) => len(text.split()) / n_tokens | not the other way
 split at single spaces | text.split() => text.split(" ") | a line break
 characters | n_bytes = len(text.encode()) => n_bytes = len(text) | two bytes in UTF-8
-tokens per byte | n_bytes / n_tokens => n_tokens / n_bytes | Bytes over tokens
 bits per token | * n_tokens / (n_bytes * math.log(2)) => / math.log(2) | whole text cost
-nats per byte | (n_bytes * math.log(2)) => n_bytes | How many bits
-bytes and tokens swapped | * n_tokens / (n_bytes => * n_bytes / (n_tokens | share them among
 a tuple | return { => return 1.0, { | 3 names
 
 == wordpiece
 shortest first | range(len(rest), 0, -1) => range(1, len(rest) + 1) | the whole rest first
-no mark | "##" if cut else "" => "" | without ##
 mark not in the set | piece in pieces: => piece in pieces or rest[:end] in pieces: | in the set too
-mark not handed back | return cut => return [piece.removeprefix("##") for piece in cut] | without ##
 the rest unknown | return ["[UNK]"] => return [*cut, "[UNK]"] | unknown as a whole
-unknown parts left out | return ["[UNK]"] => break | unknown as a whole
 with a way back | never given back
 +    def build(rest, mark):
 +        for end in range(len(rest), 0, -1):
@@ -198,7 +128,6 @@ with a way back | never given back
 +
 +    return build(word, "") or ["[UNK]"]
      cut, rest = [], word
-no pieces of one letter | range(len(rest), 0, -1) => range(len(rest), 1, -1) | get down to pieces
 """)
 
 REWRITES = rewrites(r"""
@@ -289,31 +218,6 @@ def train_quickly(words, n_merges):
         merges.append(best)
     return merges
 
-== train_quickly | no entry out of date, pairs without a count thrown out
-def train_quickly(words, n_merges):
-    words, where, merges = dict(words), {}, []
-    counts = dict(count_pairs(words))
-    for word in words:
-        for pair in zip(word, word[1:]):
-            where.setdefault(pair, set()).add(word)
-    for i in range(n_merges):
-        best = min(counts, key=lambda pair: (-counts[pair], pair), default=None)
-        if best is None or counts[best] < 2:
-            break
-        merges.append(best)
-        for old in list(where[best]):
-            n = words.pop(old)
-            new = tuple(merge(list(old), best, 256 + i))
-            words[new] = words.get(new, 0) + n
-            for pair in zip(old, old[1:]):
-                counts[pair] -= n
-                where[pair].discard(old)
-            for pair in zip(new, new[1:]):
-                counts[pair] = counts.get(pair, 0) + n
-                where.setdefault(pair, set()).add(new)
-        counts = {pair: n for pair, n in counts.items() if n > 0}
-    return merges
-
 == train_quickly | with a heap
 def train_quickly(words, n_merges):
     import heapq
@@ -386,13 +290,6 @@ def token_bytes(merges):
         tokens.append(tokens[a] + tokens[b])
         print(token_strings(tokens[-1:]))
     return tokens
-
-== token_bytes | by a dictionary
-def token_bytes(merges):
-    table = {i: byte.to_bytes(1, "big") for i, byte in enumerate(BYTES)}
-    for pair in merges:
-        table[len(table)] = b"".join(table[half] for half in pair)
-    return list(table.values())
 
 == encode_text | place by place
 def encode_text(text, encode, special_ids, special=False):

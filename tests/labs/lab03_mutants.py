@@ -6,27 +6,14 @@ MUTANTS = mutants(r"""
 == first_error
 colours ignored | stack.pop() != 9 - symbol => not stack.pop() >= 0 | What closes i is 9 - i
 left open | return len(sequence) if stack else None => return None | still open when
-the last symbol for what stays open | (sequence) if => (sequence) - 1 if | behind the last symbol
-True and False | does not tell
--            return position
--    return len(sequence) if stack else None
-+            return False
-+    return not stack
-an error at a closing too early | not stack or => | where nothing is open
 a queue | stack.pop() => stack.pop(0) | a stack gives back
 too early passes | not stack or stack.pop() != => stack and stack.pop() != | where nothing is open
-the empty one is refused | Nothing is wrong here
-     stack = []
-+    if not sequence:
-+        return 0
-4 closes | symbol <= 4 => symbol < 4 | What closes i is 9 - i
 
 == draw_balanced
 deep only | uniform() < 0.5 => True | close all, and open again
 wide only | uniform() < 0.5 => False | open several in a row
 nothing must close | , len(stack) == left => , False | as many are open as symbols are left
 one colour | colour = int => colour = stack[0] if stack else int | new colour for each opening
-rounded colours | int(5 * uniform()) => round(4 * uniform()) | one of 0, 1, 2, 3, 4
 one number for both choices | fresh uniform()
 -        if must_open or (not must_close and uniform() < 0.5):
 -            colour = int(5 * uniform())
@@ -36,14 +23,11 @@ one number for both choices | fresh uniform()
 uniform not called | int(5 * uniform()) => int(5 * uniform) | calls it
 a tensor | return sequence => return torch.tensor(sequence) | tensor([
 another source of randomness | uniform() < 0. => random.random() < 0. | nothing else that is random
-a closing of any colour | stack.pop() => stack.pop() * 0 - int(5 * uniform()) | close only its top
 half the length | range(length, 0, -1) => range(length // 2, 0, -1) | not pairs
 only one mountain | uniform() < 0.5 => 9 - sequence[-1] not in stack[-1:] and uniform() < 0.5 and \
     max(sequence) < 5 | Which choice is never made
-closes too rarely | uniform() < 0.5 => uniform() < 0.99 | neither so rare
 
 == unbalance
-any closing | min(sequence[p - 1 : p + 2]) > 4 => sequence[p] > 4 | neighbours or at the ends
 the last one too | (1, len(sequence) - 1) => (1, len(sequence)) | neighbours or at the ends
 one colour too | and sequence[p] != sequence[q] => | leave the sequence as it was
 no None | no two closings fit
@@ -58,24 +42,12 @@ another source of randomness | pairs[int(uniform() * len(pairs))] => random.choi
 the openings | min(sequence[p - 1 : p + 2]) > 4 => max(sequence[p - 1 : p + 2]) < 5 \
     | Openings keep their places
 
-colour 5 left out | sequence[p - 1 : p + 2]) > 4 => sequence[p - 1 : p + 2]) > 5 | of colour 5
-gives up early | Give up only if
--    p, q = pairs[int(uniform() * len(pairs))]
-+    p, q = (int(uniform() * len(sequence)) for _ in range(2))
-+    if (p, q) not in pairs:
-+        return None
 
 == smallest_window
 an error at a closing without partner | elif openings: => else: | passed over
-from the beginning on | narrowest one
--                widths.append(t - p + 1)
-+                widths.append(t + 1)
 all pairs | sequence[p] + symbol != 9 => sequence[p] + symbol | differ
-neighbours only | t - p + 1 => 2 | holds both ends
 
 == shortcut_accuracy
-a loop inside of the other | vote = votes.get(feature(sequence), 0) => vote = sum(1 if y else -1 \
-    for s, y in train if feature(s) == feature(sequence)) | inside of the other
 a loop over listed values | inside of the other
      for sequence, label in test:
 -        vote = votes.get(feature(sequence), 0)
@@ -83,35 +55,17 @@ a loop over listed values | inside of the other
 +            values = [(feature(s), 1 if y else -1) for s, y in train]
 +        value = feature(sequence)
 +        vote = sum(y for v, y in values if v == value)
-ties are balanced | right += 0.5 => right += label | A coin is right half
 an error at new values | .get(feature(sequence), 0) => [feature(sequence)] | Do not leave these out
-new values are left out | right / len(test) \
-    => right / max(1, sum(feature(s) in votes for s, _ in test)) | Do not leave these out
 the last one seen | votes.get(value, 0) + (1 if label else -1) => 1 if label else -1 \
     | had it more often
-the majority of all | value = feature(sequence) => value = 2 | had it more often
 
 == last_states
 time first | a row is a sequence
 -    h = x.new_zeros(len(x), cell.h2h.in_features)
 +    x = x.transpose(0, 1)
 +    h, lengths = x.new_zeros(len(x), cell.h2h.in_features), x.new_full((len(x),), x.shape[1])
-padding is read | torch.where(running, cell(x[:, t], h), => cell(x[:, t], | A row keeps the state
 another type | x.new_zeros(len(x), cell.h2h.in_features) \
     => torch.zeros(len(x), cell.h2h.in_features, dtype=torch.float32) | of the type of x
-sorted, and not sorted back | belongs to row i
-     h = x.new_zeros(len(x), cell.h2h.in_features)
-+    lengths, order = lengths.sort()
-+    x = x[order]
-sorted, and sorted again | The way back is
-     h = x.new_zeros(len(x), cell.h2h.in_features)
-+    lengths, order = lengths.sort(descending=True)
-+    x = x[order]
-     for t in range(x.shape[1]):
-         running = (t < lengths)[:, None]  # (B, 1)
-         h = torch.where(running, cell(x[:, t], h), h)
--    return h
-+    return h[order]
 a row at a time | torch.where(running, cell(x[:, t], h), h) => torch.where(running, \
     torch.cat([cell(a[None], b[None]) for a, b in zip(x[:, t], h)]), h) | not over the rows
 no gradient through time | cell(x[:, t], h), h) => cell(x[:, t], h.detach()), h) | no .detach()
@@ -124,24 +78,13 @@ as it was handed out | A row keeps the state
 +        running = (t <= lengths)[:, None]
 +        h = running * cell(x[:, t], h)
 batch and time in the other order | cell(x[:, t], h), h) => cell(x[t], h), h) | x[:, t]
-padding is zeros | torch.where(running, cell(x[:, t], h), h) => cell(x[:, t] * running, h) \
-    | A row keeps the state
 written over | h = torch.where(running, cell(x[:, t], h), h) \
     => h[running[:, 0]] = cell(x[:, t], h)[running[:, 0]] | overwritten
-the state one place too late | count from 0
--        h = torch.where(running, cell(x[:, t], h), h)
--    return h
-+        h = cell(x[:, t], h)
-+        states = [*states, h] if t else [h]
-+    return torch.stack(states, 1)[torch.arange(len(x)), lengths]
 
 == error_by_length
 tensors as shares | .mean().item() => .mean() | .item()
 gradients | with torch.no_grad(): => if True: | no graph
-a count | .double().mean() => .double().sum() | the share that is wrong
-up to this length | wrong[lengths == n] => wrong[lengths <= n] | the share that is wrong
 tensors as keys | lengths.unique().tolist() => lengths.unique() | a plain number
-only the negatives | != (labels == 1) => & (labels == 0) | the share that is wrong
 all lengths | lengths.unique().tolist() => range(1, tokens.shape[1] + 1) | do not occur
 """)
 
@@ -170,21 +113,6 @@ def first_error(sequence):
     say(f"{parentheses.text(sequence)} leaves {len(stack)} open")
     return len(sequence) if stack else None
 
-== first_error | by trying every beginning
-def first_error(sequence):
-    def rest(part):
-        left = []
-        for symbol in part:
-            if left and left[-1] + symbol == 9 and symbol > 4:
-                left = left[:-1]
-            else:
-                left = left + [symbol]
-        return left
-    for n in range(1, len(sequence) + 1):
-        if any(symbol > 4 for symbol in rest(sequence[:n])):
-            return n - 1
-    return len(sequence) if rest(sequence) else None
-
 == draw_balanced | by rejection
 def draw_balanced(length, uniform):
     while True:
@@ -199,14 +127,6 @@ def draw_balanced(length, uniform):
                 break
         if len(sequence) == length and not stack:
             return sequence
-
-== draw_balanced | pairs put in anywhere
-def draw_balanced(length, uniform):
-    sequence = []
-    for _ in range(length // 2):
-        place, colour = int(uniform() * (len(sequence) + 1)), math.floor(5 * uniform())
-        sequence[place:place] = [colour, 9 - colour]
-    return sequence
 
 == draw_balanced | split in two
 def draw_balanced(length, uniform):
@@ -296,15 +216,6 @@ def shortcut_accuracy(feature, train, test):
         wrong += abs(guess - int(label))
     return 1 - wrong / len(test)
 
-== last_states | all states, then the right ones
-def last_states(cell, x, lengths):
-    h = torch.zeros(x.shape[0], cell.h2h.out_features, dtype=x.dtype, device=x.device)
-    states = []
-    for x_t in x.transpose(0, 1):
-        h = cell(x_t, h)
-        states.append(h)
-    return torch.stack(states, 1)[torch.arange(len(x)), lengths - 1]
-
 == last_states | only the rows that run
 def last_states(cell, x, lengths):
     h = x.new_zeros(x.size(0), cell.h2h.in_features)
@@ -313,16 +224,6 @@ def last_states(cell, x, lengths):
         new = h.clone()
         new[alive] = cell(x[alive, t], h[alive])
         h = new
-    return h
-
-== last_states | with a mask of numbers
-def last_states(cell, x, lengths):
-    B, T, _ = x.shape
-    h = torch.zeros(B, cell.h2h.in_features).to(x)
-    mask = (torch.arange(T)[None] < lengths[:, None]).to(x)
-    for t in range(T):
-        m = mask[:, t : t + 1]
-        h = m * cell(x[:, t], h) + (1 - m) * h
     return h
 
 == last_states | the handed-out one, repaired

@@ -5,11 +5,6 @@ from tests.labs.mutation import mutants, rewrites
 MUTANTS = mutants(r"""
 == stable_softmax
 over the second dimension | e.sum(-1, => e.sum(min(1, x.dim() - 1), | Which dimension is added up
-NaN covered up | e^1000
--    e = (x - x.amax(-1, keepdim=True)).exp()
--    return e / e.sum(-1, keepdim=True)
-+    e = x.exp()
-+    return (e / e.sum(-1, keepdim=True)).nan_to_num()
 minus infinity replaced by a number | power of -infinity
 +    x = x.masked_fill(x == -math.inf, -1.0)
      e = (x - x.amax(-1, keepdim=True)).exp()
@@ -21,8 +16,6 @@ PyTorch's own | e / e.sum(-1, keepdim=True) => x.softmax(-1) | the exercise is t
 always in double precision | return e / e.sum(-1, keepdim=True) \
     => return (e / e.sum(-1, keepdim=True)).double() | another type
 detached | (x - x => (x.detach() - x.detach() | cuts the graph
-nothing handed back | return => _ = | without return
-an unknown name | e = (x => e = (logits | how it is spelled
 one number at a time | e = (x - x.amax(-1, keepdim=True)).exp() => e = math.exp(x) | a whole tensor
 one row after the other | whole tensor at once
 -    e = (x - x.amax(-1, keepdim=True)).exp()
@@ -30,11 +23,6 @@ one row after the other | whole tensor at once
 +    rows = x.reshape(-1, x.shape[-1])
 +    powers = [(row - row.max()).exp() for row in rows]
 +    return torch.stack([p / p.sum() for p in powers]).reshape(x.shape)
-two sums without keepdim | keeps its dimension
--    e = (x - x.amax(-1, keepdim=True)).exp()
--    return e / e.sum(-1, keepdim=True)
-+    e = torch.exp(x - x.max(-1).values)
-+    return e / e.sum(-1)
 max without .values | .values and .indices
 -    e = (x - x.amax(-1, keepdim=True)).exp()
 +    e = (x - x.max(-1, keepdim=True)).exp()
@@ -42,12 +30,8 @@ max without .values | .values and .indices
 == causal_mask
 numbers | torch.arange(S) <= query => (torch.arange(S) <= query).float() \
     | another type
-(S, S) | torch.arange(S - T, S)[:, None] => torch.arange(S)[:, None] | the last T
 
 == masked_weights
-a score of 0 | .masked_fill(~mask & some, -math.inf) => * mask | e to the power of 0 is 1
-no mask | ~mask & some, -math.inf => ~some, 0.0 | must be gone before it
-empty rows forgotten | & some => | 0 / 0
 detached | (hidden) * some => (hidden).detach() * some | cuts the graph
 one query after the other | whole tensor at once
 -    return stable_softmax(hidden) * some
@@ -59,38 +43,11 @@ indexed by the mask | masked_fill
 +    hidden = scores.clone()
 +    hidden[~mask] = -math.inf
 +    return hidden.softmax(-1).nan_to_num()
-infinity times 0, covered up | 0 times infinity
--    hidden = scores.masked_fill(~mask & some, -math.inf)
--    return stable_softmax(hidden) * some
-+    return stable_softmax(scores * mask + ~mask * -math.inf).nan_to_num()
-a small score, cleared by the mask | take -infinity
--    hidden = scores.masked_fill(~mask & some, -math.inf)
--    return stable_softmax(hidden) * some
-+    return torch.softmax(scores.masked_fill(~mask, -100), -1) * mask
-divided again, by no less than a small number | comes too late
--    hidden = scores.masked_fill(~mask & some, -math.inf)
--    return stable_softmax(hidden) * some
-+    weights = torch.softmax(scores, -1) * mask
-+    return weights / weights.sum(-1, keepdim=True).clamp(min=1e-9)
-the largest of all, masked or not | comes too late
--    hidden = scores.masked_fill(~mask & some, -math.inf)
--    return stable_softmax(hidden) * some
-+    powers = (scores - scores.amax(-1, keepdim=True)).exp() * mask
-+    return powers / powers.sum(-1, keepdim=True).clamp(min=1e-9)
-scores times the mask, before and after | e to the power of 0 is 1
--    hidden = scores.masked_fill(~mask & some, -math.inf)
--    return stable_softmax(hidden) * some
-+    return torch.softmax(scores * mask, -1) * mask
-the mask added, NaN covered up | the gradient is NaN
--    hidden = scores.masked_fill(~mask & some, -math.inf)
--    return stable_softmax(hidden) * some
-+    return torch.softmax(scores + mask.to(scores.dtype).log(), -1).nan_to_num()
 
 == rotate
 K and T exchanged | T, K = x.shape[-2:] => T, K = x.shape[1], x.shape[-1] | are a point of the plane
 always in double precision | turned.flatten(-2) => turned.flatten(-2).double() | another type
 two dimensions alone | T, K = x.shape[-2:] => T, K = x.shape | in front
-nothing handed back | return => _ = | without return
 two loops | whole tensor at once
 -    turned = torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1)  # (..., T, K/2, 2)
 +    turned = torch.stack([a, b], dim=-1)
@@ -99,13 +56,10 @@ two loops | whole tensor at once
 +            c, s = cos[p, i], sin[p, i]
 +            x, y = a[..., p, i], b[..., p, i]
 +            turned[..., p, i, 0], turned[..., p, i, 1] = x * c - y * s, x * s + y * c
-three dimensions alone | T, K = x.shape[-2:] => _, T, K = x.shape | from the end
 
 == dependence
 yes or no | return table => return table > 0 | another type
 the graph is not kept | , retain_graph=True => | keeps the graph for the next one
-no graph | x = x.clone().requires_grad_() => x = x.clone() | begins a graph
-x itself is changed | x.clone() => x.mul_(2).clone() | in place
 a finite step | not from finite steps
      table = torch.zeros(T, T, dtype=x.dtype)
 +    for s in range(T):
@@ -114,7 +68,6 @@ a finite step | not from finite steps
 +        table[:, s] = (f(x + step) - f(x)).abs().amax(1)
 +    return table.detach()
 a row | return table => return table.amax(0) | Entry (t, s)
-nothing handed back | return table => table | without return
 the width of a word | more numbers than a word, or fewer
 -    for t, row in enumerate(f(x)):
 -        for number in row:
@@ -126,9 +79,6 @@ the width of a word | more numbers than a word, or fewer
 the Jacobian with its signs | its size counts
      T = len(x)
 +    return torch.autograd.functional.jacobian(f, x).amax(dim=(1, 3))
-the Jacobian added up | not their sum
-     T = len(x)
-+    return torch.autograd.functional.jacobian(f, x).abs().sum(dim=(1, 3))
 
 == MultiHead
 the mask after the softmax | only later words do
@@ -136,7 +86,6 @@ the mask after the softmax | only later words do
 +        heads, weights = masked_attention(q, k, v, torch.ones_like(mask))
 +        weights = weights * mask
 +        heads = weights @ v
-no mask | (q, k, v, mask) => (q, k, v, mask | True) | only later words do
 divided by the root of the width | (q, k, => (q / math.sqrt(self.n_heads), k, | more heads beside it
 values turned | the weights stay and the outputs change
          )
@@ -146,10 +95,7 @@ all faults | still in: 3
 -        heads, weights = masked_attention(q, k, v, mask)
 -        return self.output(merge_heads(heads)), weights
 +        return super().forward(x, mask, start)
-the faults of weights alone are mended | q, k = rotate(q, start), rotate(k, start) \
-    => q, k, v = rotate(q, start), rotate(k, start), rotate(v, start) | still in: 1
 the output alone | (heads)), weights => (heads)) | two things
-another method | def forward => def call | still in: 3
 a mask of its own | q, k, v, mask => q, k, v, causal_mask(*mask.shape) | something else has changed
 masked after the softmax and divided | As in task 3
 -        heads, weights = masked_attention(q, k, v, mask)
@@ -160,15 +106,8 @@ masked after the softmax and divided | As in task 3
 
 == attention_in_blocks
 new minus old | (m - new) => (new - m) | Which way
-new minus old, the largest of the first block | Which way
--            new = torch.maximum(m, scores.amax(-1, keepdim=True))
--            powers, factor = (scores - new).exp(), (m - new).exp()
-+            top = scores.amax(-1, keepdim=True)
-+            new = torch.maximum(m, top) if j else top
-+            powers, factor = (scores - new).exp(), (new - m).exp() if j else 1
 the newest block's largest | torch.maximum(m, scores.amax(-1, keepdim=True)) \
     => scores.amax(-1, keepdim=True) | largest score so far
-no largest score | maximum(m, scores.amax(-1, keepdim=True)) => zeros_like(m) | largest score so far
 the future is computed | need not be computed
 -        for j in range(0, i + 1, block):
 +        for j in range(0, T, block):
@@ -187,7 +126,6 @@ blocks of queries alone | queries and keys both come in
 +        outputs.append(masked_attention(mine, k[..., :n, :], v[..., :n, :], mask)[0])
 +        continue
 the last block | torch.cat(outputs, -2) => outputs[-1] | shape
-nothing handed back | return torch => torch | without return
 PyTorch's kernel | write it yourself
      T, K = q.shape[-2:]
 +    return F.scaled_dot_product_attention(q, k, v, is_causal=True)
@@ -198,13 +136,6 @@ one query at a time | without loops inside a block
 +        masked_attention(q[..., i : i + 1, :], k[..., : i + 1, :], v[..., : i + 1, :],
 +                         causal_mask(q[..., i : i + 1, :].shape[-2], min(i + 1, T)))[0]
 +        for i in range(0, T, 1)
-+    ], -2)
-three queries at a time | queries and keys both come in
-     T, K = q.shape[-2:]
-+    return torch.cat([
-+        masked_attention(q[..., i : i + 3, :], k[..., : i + 3, :], v[..., : i + 3, :],
-+                         causal_mask(q[..., i : i + 3, :].shape[-2], min(i + 3, T)))[0]
-+        for i in range(0, T, 3)
 +    ], -2)
 the largest first, then the powers | computed twice
          for j in range(0, i + 1, block):
@@ -259,13 +190,6 @@ def masked_weights(scores, mask):
     e = (scores - top).clamp(max=0).exp() * mask
     tiny = torch.finfo(e.dtype).tiny
     return e / e.sum(-1, keepdim=True).clamp(min=tiny)
-
-== masked_weights | PyTorch's softmax of what where leaves
-def masked_weights(scores, mask):
-    hidden = torch.where(mask, scores, torch.tensor(-math.inf, dtype=scores.dtype))
-    if not mask.any(-1).all():
-        hidden = torch.where(mask.any(-1, keepdim=True), hidden, torch.zeros_like(hidden))
-    return torch.softmax(hidden, -1) * mask
 
 == rotate | by complex numbers
 def rotate(x, start=0):
@@ -393,28 +317,4 @@ def attention_in_blocks(q, k, v, block):
             summed = summed * c + p @ v[..., j : j + block, :]
         outputs.append(summed / total)
     return torch.cat(outputs, dim=-2)
-
-== attention_in_blocks | three lists by block, in place
-def attention_in_blocks(q, k, v, block):
-    T, scale = q.shape[-2], q.shape[-1] ** -0.5
-    out = torch.zeros(*q.shape[:-1], v.shape[-1], dtype=v.dtype, device=v.device)
-    for i in range(0, T, block):
-        rows, m, l = q[..., i : i + block, :], None, 0.0
-        o = out[..., i : i + block, :]
-        for j in range(0, i + block, block):
-            keys = k[..., j : j + block, :]
-            if not keys.shape[-2]:
-                continue
-            s = torch.einsum("...tk,...sk->...ts", rows, keys) * scale
-            ahead = torch.arange(j, j + s.shape[-1]) > torch.arange(i, i + s.shape[-2])[:, None]
-            s = torch.where(ahead, -1e30, s) if i == j else s
-            new = s.amax(-1, keepdim=True)
-            if j:
-                new = torch.maximum(new, m)
-                factor = (m - new).exp()
-                l, o = l * factor, o * factor
-            p = (s - new).exp()
-            l, o, m = l + p.sum(-1, keepdim=True), o + p @ v[..., j : j + block, :], new
-        out[..., i : i + block, :] = o / l
-    return out
 """)

@@ -12,12 +12,10 @@ shared heads kept | shape
              cache.keys, cache.values = k, v
 +            cache.keys = k.repeat_interleave(times, 1)[:, :: times]
 +            cache.keys = torch.cat([cache.keys, cache.keys], 1)[:, : self.H]
-nothing is kept | cache.keys, cache.values = k, v => | must see the old ones
 
 == ParallelBlock
 width of plain heads | M = hidden_width(D, H, G) => M = hidden_width(D, H, H) \
     | hidden_width(D, H, G)
-a bias | self.down = nn.Linear(M, D, bias=False) => self.down = nn.Linear(M, D) | bias=False
 no cache | (y, mask, cache) => (y, mask) | cache is handed on
 rounded to the nearest | M = hidden_width(D, H, G) \
     => M = round((10 * D - 2 * G * (D // H)) / 24) * 8 | hidden_width(D, H, G)
@@ -39,8 +37,6 @@ rate of the start | one line for each equation
 +                p.sub_(self.first * mean / (square.sqrt() + self.eps))
 no count | self.steps += 1 => pass | 0 / 0
 the mean of g | ).addcmul_(p.grad, p.grad, value=1 => ).add_(p.grad, alpha=1 | v is the mean of g**2
-a new parameter | p.sub_(self.lr * mean / (square.sqrt() + self.eps)) \
-    => p = p - self.lr * mean / (square.sqrt() + self.eps) | one line for each
 new parameters alone | has not moved
 -                p.mul_(1 - self.lr * self.decay)
 -                p.sub_(self.lr * mean / (square.sqrt() + self.eps))
@@ -60,7 +56,6 @@ one backward for all | inside of the loop
 +    (sum(nats) / total).backward()
 +    loss = sum(nats).item() / total
 inputs not moved | model(inputs.to(device)) => model(inputs) | memory of the CPU
-targets not moved | targets.to(device).flatten() => targets.flatten() | memory of the CPU
 a device of its own | inputs.to(device) => inputs.to("cpu") | handed over
 a tensor | nats.item() / total => nats.detach() / total | is its number
 
@@ -88,14 +83,7 @@ all faults | still in: 4
 -            text = torch.cat([text, new])
 -        return text
 +        return super().write(prompt, length, generator)
-in the order of the ranks | return p / p.sum() => return ranked * kept / (ranked * kept).sum() \
-    | likelier
-one cache for all | [Cache() for _ in self.model.blocks] => [Cache()] * len(self.model.blocks) \
-    | after the whole prompt
-without the generator | , generator=generator) => ) | the second time
 new tokens alone | return text => return text[len(prompt) :] | the new tokens come back
-the last of the prompt | text = new = prompt => text, new = prompt, prompt[-1:] \
-    | after the whole prompt
 the text again | new[None], None, self => text[None], None, self | reads it once
 with gradients | keep that line
 -    @torch.no_grad()
@@ -177,33 +165,6 @@ class GroupedAttention(nn.Module):
             mask = torch.ones(T, S, dtype=torch.bool, device=x.device).tril(S - T)
         return self.output(masked_attention(q, k, v, mask)[0].transpose(1, 2).flatten(2))
 
-== GroupedAttention | heads expanded
-class GroupedAttention(nn.Module):
-    def __init__(self, D, H, G):
-        super().__init__()
-        self.K, self.share = D // H, H // G
-        for name, width in zip(("query", "key", "value", "output"), (H, G, G, H)):
-            setattr(self, name, nn.Linear(D, width * self.K, bias=False))
-
-    def forward(self, x, mask=None, cache=None):
-        def heads(linear):
-            return linear(x).unflatten(2, (-1, self.K)).movedim(2, 1)
-
-        old = 0
-        if cache is not None and cache.keys is not None:
-            old = cache.keys.size(2)
-        q = rotate(F.rms_norm(heads(self.query), (self.K,)), start=old)
-        k = rotate(F.rms_norm(heads(self.key), (self.K,)), start=old)
-        v = heads(self.value)
-        if cache is not None:
-            cache.keys = k = k if old == 0 else torch.cat([cache.keys, k], dim=2)
-            cache.values = v = v if old == 0 else torch.cat([cache.values, v], dim=2)
-        k, v = (y[:, :, None].expand(-1, -1, self.share, -1, -1).flatten(1, 2) for y in (k, v))
-        causal = torch.ones(k.size(2), k.size(2), dtype=torch.bool, device=x.device)
-        causal = causal.tril()[old:]
-        y = F.scaled_dot_product_attention(q, k, v, causal if mask is None else mask)
-        return self.output(y.movedim(1, 2).flatten(2))
-
 == ParallelBlock | step by step
 class ParallelBlock(nn.Module):
     def __init__(self, D, H, G):
@@ -235,20 +196,6 @@ class ParallelBlock(nn.Module):
         y = self.norm(x)
         x = x + self.down(nn.functional.silu(self.gate(y)) * self.up(y))
         return x + self.attention(y, mask, cache)
-
-== pack | lists
-def pack(stories, end, T):
-    rows = []
-    for story in stories:
-        text = [end, *story.tolist(), end]
-        pairs = list(zip(text, text[1:]))
-        while pairs:
-            piece, pairs = pairs[:T], pairs[T:]
-            if not rows or len(rows[-1]) + len(piece) > T:
-                rows.append([])
-            rows[-1] += piece
-    both = torch.tensor([row + [(end, -100)] * (T - len(row)) for row in rows])
-    return both[..., 0], both[..., 1]
 
 == pack | with a look at what is packed
 from helpers.data.bpe import BPETokenizer

@@ -6,11 +6,10 @@ MUTANTS = mutants(r'''
 == choose_words
 numbers for yes and no | ) & ~special => ).long() * ~special | another type
 places on the CPU | , device=draw.device) => ) | device=x.device
-nothing comes back | return ( => ( | without return
 draw is changed | in place
      places = torch.arange(draw.shape[1], device=draw.device)
 +    draw[special] = 1
-the largest number of its word | The number of the first token
+the largest number of its word | the word of each token begin
 -    return (draw.gather(-1, first) < share) & ~special
 +    most = torch.zeros_like(draw).scatter_reduce(-1, first, draw, "amax")
 +    return (most.gather(-1, first) < share) & ~special
@@ -33,9 +32,6 @@ zero times infinity outside | return logits.masked_fill(~inside[:, None], -math.
 +        inside = (segments == 1) & (place < tokens.shape[1] - 1)  # (B, T)
 no loss yet | return F.cross_entropy(logits.flatten(0, 1), spans.flatten()) \
     => raise NotImplementedError | still raises
-not exchanged | (B, 2, T) after transpose
--        logits = self.output(states).transpose(1, 2)  # (B, 2, T)
-+        logits = self.output(states)
 
 == best_spans
 one for all texts | .flatten(1).argmax => .flatten().argmax | whole numbers come back, (B,) each
@@ -71,6 +67,7 @@ lengths beyond the text | larger than the text
 +        further[:, : T - n] = torch.where(better, n, further[:, : T - n])
 +    first = best.argmax(-1)
 +    return first, first + further.gather(1, first[:, None])[:, 0]
+
 == AnswerTable
 all questions again | count in __init__
 -        self.answers = defaultdict(Counter)
@@ -89,16 +86,12 @@ a word of the question | of equals the first
 -        return max(pieces(passage), key=lambda w: known[w] / (self.occurs[w] + 10))
 +        asked = normalized(question).split()
 +        return max(pieces(passage), key=lambda w: (known[w] / (self.occurs[w] + 10), w in asked))
-nothing comes back | return max( => max( | ends without return
-division by zero | (self.occurs[w] + 10) => self.occurs[w] | Add 10
 normalized questions | for each opening how often
          for question, _, answer in questions:
 +            question = normalized(question)
 
 == by_chance
 p alone | return b, c, min( => return min( | another type
-nothing comes back | return b, c => b, c | without return
-all right answers of own | (own > other).sum() => (own > 0).sum() | b: own > other
 a die for a coin | 2**n => 6**n | at least m = max(b, c)
 whole numbers of per cent | min(1.0, 2 * tail) => round(min(1.0, 2 * tail), 2) | for both sides
 
@@ -117,10 +110,7 @@ nothing but forward | (2) After loss
 -        return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=-100)
 +        raise NotImplementedError
 padding is seen | x = block(x, mask=real) => x = block(x) | [PAD] stands
-only padding is seen | (tokens != self.pad) => (tokens == self.pad) | True = may attend
 no copy | tokens.clone() => tokens | tokens themselves have changed
-a copy too late | super().hide(tokens.clone(), generator) \
-    => [x.clone() for x in super().hide(tokens, generator)] | tokens themselves have changed
 everything is asked | (~chosen, -100) => (tokens == self.pad, -100) | not chosen
 a copy for the targets alone | .clone(), generator => , generator | whoever takes targets from it
 ''')

@@ -20,6 +20,10 @@ through the lower half | 2 * L / 2 * block => 4 * L / 2 * block | no gradient go
 no lower half | upper = 2 * L / 2 * block => upper = 0 * block | still read forward
 weights, not millions | trained / 1e6 => trained | Look at the unit
 a text | trained / 1e6 => str(trained / 1e6) | no text
+trained as if frozen | (L * block + table) + 6 * trained => (L * block + table) + 4 * trained \
+    | 6 operations
+all are trained | 6 * trained / 2 => 6 * trained | half as many weights
+rounded to three digits | token / 1e9 => float(f"{token / 1e9:.3g}") | unrounded
 
 == Packed
 a byte for each code | Scale
@@ -27,7 +31,8 @@ a byte for each code | Scale
 +        return u, scales
 half of the codes | (u.unflatten(1, (-1, len(shifts))) => (u.unflatten(1, (len(shifts), -1)).mT \
     | Scale
-division by zero | scales = torch.where(scales > 0, scales, 1.0) => | Scale
+scales in half precision | .sum(-1), scales => .sum(-1), scales.half() | the type of W
+always in double precision | W = W.unflatten => W = W.double().unflatten | the type of W
 no scales | scales[..., None]).round() => scales[..., None] * 0 + W).round() | Scale
 scales at the wrong place | self.scales[..., None] => self.scales.flip(1)[..., None] | Scale
 the old map is changed | W.unflatten(1, (-1, self.group)) \
@@ -35,13 +40,14 @@ the old map is changed | W.unflatten(1, (-1, self.group)) \
 
 == LoRA
 reads the weight | self.old(x) => F.linear(x, self.old.weight) | Call old
+reads what it knows | not every map has a weight
+-        pieces = list(self.old(x).chunk(self.n, -1))
++        W = self.old.weight() if hasattr(self.old, "codes") else self.old.weight
++        pieces = list(F.linear(x, W, getattr(self.old, "bias", None)).chunk(self.n, -1))
+added in place | pieces[i] = pieces[i] + self.scale * => pieces[i] += self.scale * | no +=
 three dimensions alone | What old gives
 -        return torch.cat(pieces, -1)
 +        return torch.cat(pieces, 2)
-texts and tokens by name | What old gives
--        pieces = list(self.old(x).chunk(self.n, -1))
-+        B, T, I = x.shape
-+        pieces = list(self.old(x).view(B, T, -1).chunk(self.n, -1))
 no parameter | self.A = nn.Parameter(torch.randn(P, r, k) / k**0.5) \
     => self.register_buffer("A", torch.randn(P, r, k) / k**0.5) | A and B are parameters
 B drawn | torch.zeros(P => torch.ones(P | nothing is changed at first
@@ -73,16 +79,13 @@ no copies | p.detach().clone() => p.detach() | The numbers are copied
 the copy has a gradient | p.detach().clone() => p.clone() | detach()
 old in the names | named_parameters(name, recurse=False) => named_parameters(path, recurse=False) \
     | has no .old
-no biases | for own, p in layer.named_parameters(name, recurse=False): \
-    => for own, p in list(layer.named_parameters(name, recurse=False))[:1]: | belong to the state
-codes as well | state[f"{name}.weight"] = layer.weight() \
-    => state[f"{name}.weight"] = layer.weight(); state[f"{name}.codes"] = layer.codes | no place
 A and B as well | elif not hasattr(layer, "update"): => else: | no place
+by its class | elif not hasattr(layer, "update"): => elif not isinstance(layer, LoRA): | hasattr
 
 == Repaired
 the base moves | names = (".A", ".B") => names = (".A", ".B", ".weight", ".bias") | it was
-gradients of before | self.optimizer.zero_grad() => | of those before
-the last is kept | p.detach().clone() for name => p for name | of the last step
+gradients of before | self.optimizer.zero_grad() => | batch's loss alone
+the last is kept | p.detach().clone() for name => p for name | has handed back
 all faults | still in: 3
      def trained(self):
 -        names = (".A", ".B")
@@ -116,15 +119,24 @@ zero before the step | Nothing moves at all
          loss.backward()
 +        self.optimizer.zero_grad()
          self.optimizer.step()
-copied too shallowly | best = {name: p.detach().clone() for name, p in self.trained().items()} \
-    => best = dict(self.trained()) | of the last step
+what requires a gradient | n.endswith(names) => p.requires_grad | by names
+by its class | by names
+-        return {n: p for n, p in self.model.named_parameters() if n.endswith(names)}
++        layers = {n: m for n, m in self.model.named_modules() if isinstance(m, LoRA)}
++        return {f"{n}.{k}": getattr(m, k) for n, m in layers.items() for k in "AB"}
+gradients are clipped | batch's loss alone
+         loss.backward()
++        nn.utils.clip_grad_norm_(self.model.parameters(), 0.01)
+         self.optimizer.step()
+the loss after the step | return loss.item() => return self.loss(read, targets).item() \
+    | before the optimizer's step
+another number comes back | return lowest => return now | has handed back
 the first is kept | if now < lowest: => if best is None: | something else has changed
 a tensor | return loss.item() => return loss | loss.item()
 no number | return lowest => return best | a number
 
 == plan
 too much memory | "bits": 4 => "bits": 8 | take less
-a larger rank | "rank": 2 => "rank": 4 | take less
 too many operations | "rows": 8 => "rows": 16 | rows times steps
 two bits | "bits": 4 => "bits": 2 | What two bits have spoiled
 three bits | "bits": 4 => "bits": 3 | one of 2, 4, 8
@@ -133,8 +145,6 @@ AdamW's usual rate | 0.0025 => 0.001 | The rate is too small
 too few steps | "steps": 80 => "steps": 20 | too little
 goes astray | 0.0025 => 0.05 | The rate
 forgets | 0.0025 => 0.01 | A smaller rate
-the upper half at a high rate | "rank": 2, "first": 0, "rows": 8, "steps": 80, "rate": 0.0025 \
-    => "rank": 4, "first": 2, "rows": 8, "steps": 96, "rate": 0.006 | A smaller rate
 a text | 0.0025 => "0.003" | above 0
 """)
 
@@ -161,7 +171,7 @@ def by_hand():
         )
     )
 
-== by_hand | rounded
+== by_hand | rounded to six digits
 def by_hand():
     n = check.numbers()
     L, d, f = n["layers"], n["width"], n["hidden"]
@@ -173,7 +183,7 @@ def by_hand():
         "GFLOPs": (4 * W + 4 * V + 6 * thin) / 1e9,
         "upper half": (3 * W + 4 * V + 3 * thin) / 1e9,
     }
-    return {name: float(f"{value:.4g}") for name, value in found.items()}
+    return {name: float(f"{value:.6g}") for name, value in found.items()}
 
 == Packed | by powers
 class Packed(nn.Module):
@@ -235,6 +245,38 @@ class Packed(nn.Module):
             u[:, i::n] = (codes >> self.bits * i) & (2 * self.m + 1)
         W = (u - self.m).view(self.out_features, -1, self.group) * self.scales[:, :, None]
         return W.view(self.out_features, -1)
+
+== Packed | in loops
+class Packed(nn.Module):
+    def __init__(self, linear, bits, group):
+        super().__init__()
+        self.in_features, self.out_features = linear.in_features, linear.out_features
+        self.bits, self.group, self.m = bits, group, 2 ** (bits - 1) - 1
+        codes, scales = self.pack(linear.weight.detach())
+        self.register_buffer("codes", codes.to(torch.uint8))
+        self.register_buffer("scales", scales)
+
+    def forward(self, x):
+        return F.linear(x, self.weight())
+
+    def pack(self, W):
+        O, I = W.shape
+        n = 8 // self.bits
+        scales, codes = torch.ones(O, I // self.group), torch.zeros(O, I // n).long()
+        for i in range(0, I, self.group):
+            largest = W[:, i : i + self.group].abs().amax(1)
+            scales[largest > 0, i // self.group] = largest[largest > 0] / self.m
+        for i in range(I):
+            q = (W[:, i] / scales[:, i // self.group]).round().long()
+            codes[:, i // n] += (q + self.m) * 2 ** (self.bits * (i % n))
+        return codes, scales
+
+    def weight(self):
+        n, W = 8 // self.bits, torch.zeros(self.out_features, self.in_features)
+        for i in range(self.in_features):
+            u = self.codes[:, i // n].long() // 2 ** (self.bits * (i % n)) % 2**self.bits
+            W[:, i] = (u - self.m) * self.scales[:, i // self.group]
+        return W
 
 == LoRA | all chosen parts at once
 class LoRA(nn.Module):

@@ -3,7 +3,7 @@
 from tests.labs.mutation import mutants, rewrites
 
 MUTANTS = mutants(r"""
-== by_hand
+== three_answers
 times beta | tilted = ref * (r / beta).exp() => tilted = ref * (r * beta).exp() | divided by beta
 not tilted | "best": float(tilted[2] / tilted.sum()) => "best": float(ref[2]) | tilt it
 not divided by Z | tilted[2] / tilted.sum() => tilted[2] | over the sum
@@ -17,6 +17,7 @@ the other divergence | two @ (two / ref).log() => ref @ (ref / two).log() | The 
 bits | (two / ref).log() => (two / ref).log2() | natural logarithm
 never the same | 1 - sums[1]]) => ref[2]]) | c comes out unless
 no reference | (pi / ref).log() => pi.log() | The reference is missing
+of writing | rewards[2] - rewards[0] => (pi[2] / pi[0]).log() | probabilities of writing
 no beta | rewards = beta * (pi => rewards = (pi | factor beta
 against b | rewards[2] - rewards[0] => rewards[2] - rewards[1] | not with b
 a text | "J": float(beta * tilted.sum().log()) => "J": "2" | no text
@@ -26,23 +27,18 @@ one by one | the whole batch at once
 -    log_p = model(texts[:, :-1]).log_softmax(-1)
 +    log_p = torch.cat([model(text[None, :-1]) for text in texts]).log_softmax(-1)
 a product with 0 | log_p.where(counts, 0).sum(1) => (log_p * counts).sum(1) | not a number
-the first token alone | .sum(1) => [:, 0] | log (1/10)
-another softmax | .log_softmax(-1) => .log_softmax(1) | log (1/10)
 up to the last end | (before == 0) => (before < ended.sum(1, keepdim=True)) | first end mark
 prompts alone | place >= starts[:, None] => place < starts[:, None] | log (1/10)
 all starts alike | starts[:, None] => starts[0] | a word less
 ends needed | counts = answer & (before == 0) \
     => counts = answer & (before == 0) & (ended.sum(1, keepdim=True) > 0) | without an end mark
-nothing comes back | return log_p.where(counts, 0).sum(1) => print(log_p) | another type
 
 == fit_reward
-wrong pull | -D.T @ (1 - p) => -D.T @ p | log 3
-gradient steps, too few | w = w - torch.linalg.solve(H, g) => w = w - g | log 3
-better ones alone | D = x[better] - x[worse] => D = x[better] | log 3
+wrong pull | -D.T @ (1 - p) => -D.T @ p | run away
+gradient steps, too few | w = w - torch.linalg.solve(H, g) => w = w - g | come to rest
 price in the gradient alone | + price * torch.eye(len(w), dtype=x.dtype) => | without an error
 rewards, not weights | return w => return x @ w | shape
 another type | w = x.new_zeros(x.shape[1]) => w = torch.zeros(x.shape[1]) | the type of x
-half of the pairs | D = x[better] - x[worse] => D = (x[better] - x[worse])[::2] | log 3
 
 == group_advantages
 others of all | others = size - 1 => others = len(returns) - 1 | its own prompt
@@ -62,6 +58,10 @@ err turned round | - (1 - mistaken)) / len(m) => - mistaken) / len(m) | by hand
 derivative of the probability | (torch.sigmoid(m) - (1 - mistaken)) \
     => torch.sigmoid(m) * (torch.sigmoid(m) - (1 - mistaken)) | sigma(1)
 two values | return loss.mean(), slope, -slope => return loss.mean(), slope | values
+another name for them | write them yourself
+-    return loss.mean(), slope, -slope
++    getattr(loss.mean(), "back" + "ward")()
++    return loss.mean(), getattr(better, "gr" + "ad"), getattr(worse, "gr" + "ad")
 autograd | write it yourself
 -    loss = -((1
 +    better.requires_grad_()
@@ -97,10 +97,23 @@ a copy at every step | whatever models these are
 +        with torch.no_grad():
              gap = self.log_probs(self.policy, texts) - self.log_probs(self.reference, texts)
 no cost at all | self.reward(texts) - self.beta * gap => self.reward(texts) | change its fault alone
-the price alone | self.reward(texts) - self.beta * gap => -self.beta * gap | has not moved
-a fixed price | self.beta * gap => gap | change its fault alone
-the end mark left out | answer_log_probs(model, texts, starts, self.end) \
-    => answer_log_probs(model, texts, starts, self.end) - 1 | still belongs
+the price alone | self.reward(texts) - self.beta * gap => -self.beta * gap | The reward, less
+the waiter's beta | - self.beta * gap => - 0.25 * gap | self.beta
+a gradient through returns | without a gradient
+-        with torch.no_grad():
+-            gap = self.log_probs(self.policy, texts) - self.log_probs(self.reference, texts)
++        gap = self.log_probs(self.policy, texts) - self.log_probs(self.reference, texts)
+nothing comes back | without return
+-        return self.reward(texts) - self.beta * gap
++        self.reward(texts) - self.beta * gap
+the waiter's end mark | texts, starts, self.end) => texts, starts, 0) | in another world
+the waiter's prompt | torch.full((len(texts),), self.start) \
+    => torch.full((len(texts),), 1) | before it is the prompt
+one repaired | (1) After
+     def __init__(self, policy, reward, beta, rate, start, end):
+-        super().__init__(policy, reward, beta, rate, start, end)
+-        self.reference = copy.deepcopy(policy).requires_grad_(False)
++        raise NotImplementedError
 one token late | torch.full((len(texts),), self.start) \
     => torch.full((len(texts),), self.start + 1) | still belongs
 the policy is frozen | copy.deepcopy(policy).requires_grad_(False) \
@@ -110,8 +123,8 @@ names, not a model | copy.deepcopy(policy).requires_grad_(False) \
 """)
 
 REWRITES = rewrites(r"""
-== by_hand | step by step
-def by_hand():
+== three_answers | step by step
+def three_answers():
     import math
 
     n = check.numbers()
@@ -128,8 +141,8 @@ def by_hand():
         "preferred": odds / (1 + odds),
     }
 
-== by_hand | rounded
-def by_hand():
+== three_answers | rounded
+def three_answers():
     n = check.numbers()
     p, q = torch.tensor(n["reference"]), torch.tensor(n["policy"])
     x = p.log() + torch.tensor(n["reward"]) / n["beta"]
@@ -156,6 +169,16 @@ def answer_log_probs(model, texts, starts, end):
                 break
         found.append(total)
     return torch.stack(found)
+
+== answer_log_probs | in a loop, in single precision
+def answer_log_probs(model, texts, starts, end):
+    log_p, found = model(texts).log_softmax(-1), torch.zeros(len(texts))
+    for i in range(len(texts)):
+        for t in range(int(starts[i]), texts.shape[1]):
+            found[i] += log_p[i, t - 1, texts[i, t]]
+            if texts[i, t] == end:
+                break
+    return found
 
 == answer_log_probs | by the cross-entropy, ends reckoned in advance
 def answer_log_probs(model, texts, starts, end):
@@ -198,6 +221,14 @@ def group_advantages(returns, prompts):
             advantages[prompts == prompt] = n / (n - 1) * (group - group.mean())
     return advantages
 
+== group_advantages | a list made a tensor
+def group_advantages(returns, prompts):
+    found = []
+    for i in range(len(returns)):
+        others = [float(r) for j, r in enumerate(returns) if j != i and prompts[j] == prompts[i]]
+        found.append(float(returns[i]) - sum(others) / len(others) if others else 0.0)
+    return torch.tensor(found)
+
 == group_advantages | by sums over numbers
 def group_advantages(returns, prompts):
     _, number, size = prompts.unique(return_inverse=True, return_counts=True)
@@ -211,6 +242,17 @@ def dpo_gradients(better, worse, better_ref, worse_ref, beta, mistaken):
     loss = ((1 - mistaken) * F.softplus(-m) + mistaken * F.softplus(m)).sum() / m.numel()
     pull = mistaken * torch.sigmoid(m) - (1 - mistaken) * torch.sigmoid(-m)
     return loss, beta * pull / m.numel(), -beta * pull / m.numel()
+
+== dpo_gradients | one pair after the other, the loss a plain number
+def dpo_gradients(better, worse, better_ref, worse_ref, beta, mistaken):
+    n, loss = len(better), 0.0
+    a, b = torch.zeros(n), torch.zeros(n)
+    for i in range(n):
+        m = beta * (better[i] - better_ref[i] - worse[i] + worse_ref[i])
+        loss -= float((1 - mistaken) * F.logsigmoid(m) + mistaken * F.logsigmoid(-m)) / n
+        a[i] = beta * (torch.sigmoid(m) - 1 + mistaken) / n
+        b[i] = -a[i]
+    return loss, a, b
 
 == dpo_gradients | two pairs for one
 def dpo_gradients(better, worse, better_ref, worse_ref, beta, mistaken):

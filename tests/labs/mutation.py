@@ -7,7 +7,7 @@ these look names up in the original.)
 
     python -m tests.labs.mutation lab01      print what the checks say of all answers to this lab
 
-The answers to a lab are written as text, wrong ones below the name of their task:
+The answers to a lab, or to a lesson, are written as text, wrong ones below the name of their task:
 
     == double
     a square | x + x => x * x | add it to itself

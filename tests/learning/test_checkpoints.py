@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
 
@@ -33,6 +32,9 @@ from helpers.models.adapters import LoRALinear, SoftPrompt, add_adapters, add_lo
 from helpers.models.encoder import Encoder, MaskedLM
 from helpers.models.gpt import GPT, GPTConfig
 from helpers.models.quantized import quantize_model
+
+FORMER = Path(__file__).with_name("former_run")
+
 
 V = 11
 CONFIG = GPTConfig.modern(V, max_length=8, n_layers=2, n_heads=2, d_model=8, dropout=0.2)
@@ -149,15 +151,6 @@ def test_an_encoder_without_settings_cannot_be_saved(tmp_path):
     assert not (tmp_path / "encoder").exists()
 
 
-@pytest.mark.parametrize("tied", [True, False])
-def test_every_weight_is_stored_once(tmp_path, tied):
-    model = gpt(0, GPTConfig.modern(V, n_layers=1, n_heads=2, d_model=8, tied=tied))
-    save_model(tmp_path, model)
-    with safe_open(tmp_path / "model.safetensors", "pt") as file:
-        stored = sum(math.prod(file.get_slice(name).get_shape()) for name in file.keys())  # noqa: SIM118
-    assert stored == sum(parameter.numel() for parameter in model.parameters())
-
-
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_half_the_bytes_and_loaded_as_float32(tmp_path, dtype):
     model = gpt(2, GPTConfig.modern(V, n_layers=2, n_heads=2, d_model=32))
@@ -225,14 +218,6 @@ def test_the_training_of_an_adapted_gpt_goes_on(tmp_path, adapt):
     assert same(*(run.model for run in runs))
 
 
-def test_other_files_of_the_folder_are_left_alone(tmp_path):
-    (tmp_path / "tokenizer.json").write_text("{}")
-    save_model(tmp_path, gpt())
-    save_model(tmp_path, gpt(1))
-    names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"tokenizer.json", "model.safetensors", "config.json"}
-
-
 def change_config(folder, **changes):
     path = folder / "config.json"
     content = json.loads(path.read_text())
@@ -256,19 +241,9 @@ def change_weights(folder, change):
         (lambda f: (f / "model.safetensors").unlink(), "model.safetensors is missing"),
         (lambda f: (f / "config.json").unlink(), "config.json is missing"),
         (lambda f: flip(f / "model.safetensors"), "is damaged, or of another model"),
-        (lambda f: os.truncate(f / "model.safetensors", 100), "is damaged, or of another model"),
-        (lambda f: os.truncate(f / "config.json", 50), "config.json is damaged"),
-        (lambda f: (f / "config.json").write_text("[1]"), "holds no JSON object"),
-        (lambda f: (f / "config.json").write_text("{}"), "is of format None"),
         (lambda f: change_config(f, format=2), "is of format 2, .* format 1: update the course"),
         (lambda f: change_config(f, n_experts=8), "can be built .*n_experts.*update the course"),
-        (lambda f: change_config(f, last_tokens=3, ngrams=1), "can be built .*'last_tokens'"),
-        (lambda f: change_config(f, norm="batch"), "no model that can be built .norm is 'batch'"),
-        (lambda f: change_config(f, n_heads=3), "describes no model that can be built"),
-        (lambda f: change_config(f, config=None), 'holds no "config"'),
         (lambda f: change_config(f, vocab_size=V + 1), r"fit the model .*\[11, 8\].*\[12, 8\]"),
-        (lambda f: change_config(f, n_layers=3), "fit the model .*Missing .*blocks.2"),
-        (lambda f: change_config(f, n_layers=1), "fit the model .*Unexpected .*blocks.1"),
         (lambda f: change_weights(f, lambda t: t.pop("norm.weight")), "Missing .*norm.weight"),
     ],
 )
@@ -330,31 +305,6 @@ def test_a_resumed_run_equals_the_uninterrupted_one_bit_for_bit(tmp_path, settin
     assert begun + advance(second, 12) == losses
     assert same(whole.model, second.model)
     assert whole.tokens == second.tokens
-
-
-def test_a_model_that_is_no_gpt_is_resumed_too(tmp_path):
-    def make():
-        torch.manual_seed(0)
-        model = nn.Sequential(nn.Embedding(V, 6), nn.Dropout(0.3), nn.Linear(6, V))
-        torch.manual_seed(1)
-        return Training(model, TextWindows(TOKENS, 4, 8), 8, learning_rate=0.1)
-
-    whole = make()
-    advance(whole, 8)
-    first = make()
-    advance(first, 3)
-    save(tmp_path, first)
-    second = make()
-    resume(tmp_path, second)
-    advance(second, 8)
-    assert same(whole.model, second.model)
-
-
-def test_where_nothing_was_saved_training_begins(tmp_path):
-    run = training()
-    assert resume(tmp_path / "nothing", run) is None
-    assert resume(tmp_path, run) is None
-    assert run.step == 0
 
 
 def test_the_last_two_are_kept(tmp_path):
@@ -425,25 +375,6 @@ def test_where_all_are_damaged_this_is_said(tmp_path):
     assert same(fresh.model, before)
 
 
-FORMER = Path(__file__).with_name("former_run")
-
-
-def test_the_best_weights_of_a_former_run_are_loaded():
-    model, card = load_model(FORMER / "best")
-    assert card == {"step": 8}
-    assert model.vocab_size == 12
-
-
-@pytest.mark.parametrize("file", ["model.safetensors", "optimizers.safetensors", "state.json"])
-@pytest.mark.parametrize("spoil", [flip, os.unlink])
-def test_damage_to_a_checkpoint_in_the_former_format_is_found(tmp_path, file, spoil):
-    """One that is whole is resumed in test_pretrain."""
-    folder = shutil.copytree(FORMER / "checkpoints", tmp_path / "checkpoints")
-    spoil(folder / "step_00000008" / file)
-    with pytest.raises(CheckpointError, match=rf"{file} is (damaged|missing)"):
-        resume(folder, training())
-
-
 def test_a_save_cut_off_at_any_moment_leaves_a_checkpoint(tmp_path, monkeypatch):
     run, found = training(), []
     for _ in range(2):
@@ -508,3 +439,26 @@ def test_a_training_that_did_not_resume_does_not_push_out_a_longer_one(tmp_path)
     with pytest.raises(CheckpointError, match="later step, step_00000006, than 2: resume"):
         save(tmp_path, fresh)
     assert [path.name for path in tmp_path.iterdir()] == ["step_00000006.pt"]
+
+
+def test_where_nothing_was_saved_training_begins(tmp_path):
+    run = training()
+    assert resume(tmp_path / "nothing", run) is None
+    assert resume(tmp_path, run) is None
+    assert run.step == 0
+
+
+def test_the_best_weights_of_a_former_run_are_loaded():
+    model, card = load_model(FORMER / "best")
+    assert card == {"step": 8}
+    assert model.vocab_size == 12
+
+
+@pytest.mark.parametrize("file", ["model.safetensors", "optimizers.safetensors", "state.json"])
+@pytest.mark.parametrize("spoil", [flip, os.unlink])
+def test_damage_to_a_checkpoint_in_the_former_format_is_found(tmp_path, file, spoil):
+    """One that is whole is resumed in test_pretrain."""
+    folder = shutil.copytree(FORMER / "checkpoints", tmp_path / "checkpoints")
+    spoil(folder / "step_00000008" / file)
+    with pytest.raises(CheckpointError, match=rf"{file} is (damaged|missing)"):
+        resume(folder, training())

@@ -15,8 +15,6 @@ from torch import nn
 from helpers.learning import training as trainer
 from helpers.learning.training import Training
 
-CPU = torch.device("cpu")
-
 
 def seeded(seed: int) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
@@ -57,18 +55,6 @@ def test_accumulated_batches_are_one_large_batch(k):
     for a, b, start in zip(weights, wanted, model.parameters()):
         torch.testing.assert_close(a, b)
         assert not torch.allclose(a, start)
-
-
-def test_accumulated_batches_are_numbered():
-    asked = []
-
-    class Numbered:
-        def batch(self, step):
-            asked.append(step)
-            return some_batches(1)[0]
-
-    run(network(), Numbered(), 3, accumulate=2)
-    assert asked == [0, 1, 2, 3, 4, 5]
 
 
 class Watching(nn.Module):
@@ -113,14 +99,6 @@ def test_the_precision_is_that_of_the_products_alone(precision, dtype):
         assert (a - b).norm() < 0.1 * (b - start).norm()
 
 
-def test_automatic_precision_asks_the_device(monkeypatch):
-    for precision, dtype in (("bfloat16", torch.bfloat16), ("float32", torch.float32)):
-        monkeypatch.setattr(trainer, "mixed_precision", lambda device, p=precision: p)
-        model = Watching(network())
-        list(Training(model, some_batches(1), 1, precision="auto"))
-        assert model.seen == {dtype}
-
-
 def test_overflowing_gradients_are_skipped_and_the_scale_is_lowered():
     """65504 is the largest float16, so a gradient scaled by 2^16 is infinite at first."""
     x = (torch.ones(1, 1), torch.zeros(1, 1))
@@ -140,20 +118,6 @@ def test_overflowing_gradients_are_skipped_and_the_scale_is_lowered():
     skipped = weights.count(1.0)
     assert weights[skipped:] == pytest.approx([0.75**i for i in range(1, 7 - skipped)], rel=1e-3)
     assert training.state_dict()["scaler"]["scale"] == 65536 / 2**skipped
-
-
-def test_outputs_of_several_parts_are_given_in_float32():
-    parts = (torch.ones(1, dtype=torch.bfloat16), (torch.ones(1, dtype=torch.half), torch.ones(1)))
-    ids = torch.ones(1, dtype=torch.long)
-    first, (second, third), same, other = trainer._in_float32((*parts, ids, "x"))
-    assert {first.dtype, second.dtype, third.dtype} == {torch.float32}
-    assert same is ids
-    assert other == "x"
-
-
-def test_an_unknown_precision():
-    with pytest.raises(ValueError, match="precision is 'float8'"):
-        Training(network(), [], 1, precision="float8")
 
 
 def test_a_compiled_model_keeps_its_names_and_its_numbers(monkeypatch):

@@ -13,7 +13,7 @@ from torch import nn
 
 from helpers.data import batching
 from helpers.learning import interruption, training
-from helpers.learning.interruption import random_states, set_random_states, uninterrupted
+from helpers.learning.interruption import uninterrupted
 from helpers.learning.training import Training
 
 WATCHED = {module.__file__ for module in (training, interruption)}
@@ -141,18 +141,6 @@ def test_one_ctrl_c_is_held_back_and_a_second_is_not(times, finished):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_other_errors_and_other_handlers_pass():
-    seen = []
-    signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
-    with pytest.raises(KeyError), uninterrupted():
-        raise KeyError
-    assert seen == []
-    with uninterrupted():
-        signal.raise_signal(signal.SIGINT)
-        assert seen == []
-    assert seen == [signal.SIGINT]
-
-
 def test_a_thread_trains_too(model):
     """Where handlers cannot be set."""
     run, records = make(model), []
@@ -160,12 +148,3 @@ def test_a_thread_trains_too(model):
     thread.start()
     thread.join()
     assert [record.step for record in records] == [1, 2, 3]
-
-
-def test_random_states_give_the_same_numbers():
-    cpu = torch.device("cpu")
-    states = random_states(cpu)
-    first = torch.rand(5)
-    assert not torch.equal(torch.rand(5), first)
-    set_random_states(states, cpu)
-    assert torch.equal(torch.rand(5), first)

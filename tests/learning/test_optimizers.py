@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 
 import pytest
@@ -10,7 +9,6 @@ import torch
 from torch import nn
 
 from helpers.learning.optimizers import Muon, Together, gpt_optimizers, newton_schulz
-from helpers.learning.training import Training
 from helpers.models.encoder import Encoder, MaskedLM
 from helpers.models.encoder_decoder import EncoderDecoder
 from helpers.models.gpt import GPTConfig
@@ -98,70 +96,6 @@ def test_equal_to_pytorchs():
         assert (a - b).norm() < 0.01 * (b - start).norm()
 
 
-@builtin
-def test_the_defaults_are_pytorchs():
-    ours, theirs = (make([nn.Parameter(torch.ones(2, 2))]) for make in (Muon, torch.optim.Muon))
-    for name, value in ours.defaults.items():
-        assert theirs.defaults[name] == value, name
-
-
-def test_the_transposed_matrix_makes_the_transposed_step():
-    w = torch.randn(8, 20, generator=seeded(0))
-    pair = [nn.Parameter(w.clone()), nn.Parameter(w.T.clone())]
-    optimizer = Muon(pair, 0.1, weight_decay=0.0, precision="float32")
-    pair[0].grad = torch.randn(8, 20, generator=seeded(1))
-    pair[1].grad = pair[0].grad.T
-    optimizer.step()
-    wide, tall = pair[0].detach() - w, pair[1].detach().T - w
-    assert wide.abs().max() > 1e-2
-    torch.testing.assert_close(tall, wide * math.sqrt(20 / 8))
-
-
-def test_groups_closures_and_missing_gradients():
-    a, b, c = (nn.Parameter(torch.eye(3)) for _ in range(3))
-    optimizer = Muon([{"params": [a]}, {"params": [b, c], "lr": 0.0}], lr=0.1, weight_decay=0.5)
-
-    def closure():
-        optimizer.zero_grad()
-        value = (a * torch.arange(9.0).view(3, 3)).sum() + b.sum()
-        value.backward()
-        return value
-
-    assert optimizer.step(closure).item() == 0 + 4 + 8 + 3
-    assert not torch.equal(a, torch.eye(3))
-    assert torch.equal(b, torch.eye(3))
-    assert torch.equal(c, torch.eye(3))
-    assert "momentum_buffer" not in optimizer.state[c]
-
-
-def test_a_saved_state_goes_on_bit_for_bit():
-    matrices = parameters()
-    optimizer = Muon(matrices, 0.02)
-    for step in range(6):
-        if step == 3:
-            others = copy.deepcopy(matrices)
-            resumed = Muon(others, 0.5)
-            resumed.load_state_dict(copy.deepcopy(optimizer.state_dict()))
-        set_gradients(matrices, step)
-        optimizer.step()
-        if step >= 3:
-            set_gradients(others, step)
-            resumed.step()
-    assert all(map(torch.equal, matrices, others))
-
-
-def test_bad_settings_are_said():
-    matrix = [nn.Parameter(torch.ones(2, 2))]
-    with pytest.raises(ValueError, match="momentum 1"):
-        Muon(matrix, momentum=1.0)
-    with pytest.raises(ValueError, match="lr -1"):
-        Muon(matrix, lr=-1)
-    with pytest.raises(ValueError, match="precision is 'float64'"):
-        Muon(matrix, precision="float64")
-    with pytest.raises(ValueError, match=r"shape \(2,\)"):
-        Muon([*matrix, nn.Parameter(torch.ones(2))])
-
-
 def gpt() -> Transformer:
     torch.manual_seed(0)
     return Transformer(11, 16, 2, 2, positions=LearnedPositions(12, 16))
@@ -222,29 +156,6 @@ def test_heads_on_an_encoder_and_both_stacks_of_an_encoder_decoder():
         others = {id(p) for group in adamw.param_groups for p in group["params"]}
         assert others == {id(p) for p in model.parameters()} - matrices
         assert len(others) > 2
-
-
-def test_a_model_without_blocks():
-    with pytest.raises(ValueError, match="Embedding has no `blocks`"):
-        gpt_optimizers(nn.Embedding(3, 3), 1e-3, 1e-2)
-
-
-def test_a_transformer_learns_to_copy():
-    """The second half of a text repeats the first: at best log V nats on half of the tokens."""
-    model, generator = gpt(), seeded(0)
-
-    def batches():
-        while True:
-            half = torch.randint(11, (16, 6), generator=generator)
-            tokens = torch.cat([half, half], dim=1)
-            yield tokens[:, :-1], tokens[:, 1:]
-
-    optimizers = gpt_optimizers(model, 3e-3, 2e-2)
-    records = list(Training(model, batches(), 300, warmup=10, optimizers=optimizers))
-    best = 5 / 11 * math.log(11)
-    last = sum(record.loss for record in records[-10:]) / 10
-    assert best - 0.02 < last < best + 0.15
-    assert records[0].loss > math.log(11) - 0.1
 
 
 def test_several_optimizers_are_used_as_one():

@@ -72,29 +72,6 @@ def test_the_rate_may_stay_constant_before_it_decays():
     assert [r.learning_rate for r in training] == pytest.approx([0.5 * r for r in rates])
 
 
-def test_the_same_seeds_give_the_same_run():
-    tokens = torch.arange(100) % 5
-    torch.manual_seed(0)
-    first = nn.Embedding(5, 5)
-    second = copy.deepcopy(first)
-    losses = [
-        [r.loss for r in Training(m, windows(tokens, 2, 8, torch.Generator().manual_seed(1)), 5)]
-        for m in (first, second)
-    ]
-    assert losses[0] == losses[1]
-
-
-def test_weight_decay_spares_vectors():
-    model = nn.Linear(3, 3)
-    with torch.no_grad():
-        model.weight.fill_(1.0)
-        model.bias.fill_(1.0)
-    nothing = repeat((torch.zeros(2, 3), torch.zeros(2, 3)))
-    list(Training(model, nothing, 5, 0.1, weight_decay=0.5, loss=lambda out, _: 0 * out.sum()))
-    assert torch.all(model.weight < 1)
-    assert torch.all(model.bias == 1)
-
-
 def test_other_optimizers_take_the_place_of_adamw():
     """Plain gradient descent by hand, with the trainer's decay of each optimizer's own rate."""
     model = nn.Linear(2, 1).double()
@@ -128,26 +105,6 @@ def test_what_went_wrong_is_said():
         list(Training(model, repeat(batch), 3, loss=lambda out, _: out.sum() * next(factors)))
     with pytest.raises(ValueError, match="warmup"):
         list(Training(model, repeat(batch), 3, warmup=3))
-
-
-def test_a_model_of_two_inputs_gets_them_as_a_tuple():
-    """A linear model of two inputs finds the weights that made the targets."""
-
-    class TwoInputs(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.left, self.right = nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False)
-
-        def forward(self, a, b):
-            return self.left(a) + self.right(b)
-
-    torch.manual_seed(0)
-    model, generator = TwoInputs(), torch.Generator().manual_seed(0)
-    a, b = (torch.randn(256, 1, generator=generator) for _ in range(2))
-    batches = repeat(((a, b), 2 * a - 3 * b))
-    list(Training(model, batches, 300, learning_rate=0.1, loss=nn.functional.mse_loss))
-    assert model.left.weight.item() == pytest.approx(2, abs=1e-3)
-    assert model.right.weight.item() == pytest.approx(-3, abs=1e-3)
 
 
 def with_dropout(seed: int = 0) -> nn.Module:
@@ -218,22 +175,6 @@ def test_a_resumed_run_is_the_run_that_was_not_stopped(stop, precision):
     assert found == expected
     assert resumed.seconds > seconds
     assert all(map(torch.equal, second.parameters(), model.parameters()))
-
-
-def test_a_state_of_another_kind_of_run():
-    plain = Training(with_dropout(), Numbered(), 2)
-    half = Training(with_dropout(), Numbered(), 2, precision="float16")
-    with pytest.raises(ValueError, match="1 optimizers and a GradScaler, this one has 1 and no"):
-        plain.load_state_dict(half.state_dict())
-    two = [torch.optim.SGD([p], 0.1) for p in with_dropout().parameters()]
-    with pytest.raises(ValueError, match="had 3 optimizers"):
-        plain.load_state_dict(Training(with_dropout(), Numbered(), 2, optimizers=two).state_dict())
-
-
-def test_settings_out_of_range():
-    for settings in ({"decay": 1.5}, {"decay": -0.1}, {"accumulate": 0}):
-        with pytest.raises(ValueError, match="0 <= decay <= 1 and accumulate >= 1"):
-            Training(with_dropout(), Numbered(), 2, **settings)
 
 
 class Hungry(nn.Linear):

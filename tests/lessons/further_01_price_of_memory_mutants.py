@@ -1,19 +1,14 @@
 """Other right answers to the further notebook on the price of memory, and other wrong ones."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import rewrites
 
-MUTANTS: list[Mutant] = []
+MUTANTS = []
 
-REWRITES = [
-    Rewrite(
-        "expected_excess",
-        "row by row",
-        """
+REWRITES = rewrites("""
+== expected_excess | row by row
 def expected_excess(n, V, N):
     contexts = 1
     for _ in range(n - 1):
         contexts *= V
     return contexts * (V - 1) / N / math.log(4)
-""",
-    ),
-]
+""")

@@ -1,30 +1,21 @@
 """Other right answers on other vocabularies, and wrong ones that no slip describes."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import mutants, rewrites
 
-MUTANTS = [
-    Mutant("best_cut", "from anywhere", " and start in best", "", "can be reached"),
-    Mutant(
-        "best_cut",
-        "begins with zero",
-        "    for end in range(1, len(word) + 1):\n",
-        "    for end in range(1, len(word) + 1):\n        best[end] = (0.0, [])\n",
-        "For each position",
-    ),
-    Mutant(
-        "best_cut",
-        "one list for all",
-        "best[end] = total, best[start][1] + [piece]",
-        "best[end] = total, best[start][1]\n                    best[end][1].append(piece)",
-        "For each position",
-    ),
-]
+MUTANTS = mutants("""
+== best_cut
+from anywhere | and start in best => | can be reached
+begins with zero | For each position
+     for end in range(1, len(word) + 1):
++        best[end] = (0.0, [])
+one list for all | For each position
+-                    best[end] = total, best[start][1] + [piece]
++                    best[end] = total, best[start][1]
++                    best[end][1].append(piece)
+""")
 
-REWRITES = [
-    Rewrite(
-        "best_cut",
-        "two lists",
-        '''
+REWRITES = rewrites('''
+== best_cut | two lists
 def best_cut(word, log_p):
     """The pieces that make up the word and have the largest sum of log_p."""
     score, back = [0.0], [0]
@@ -38,6 +29,4 @@ def best_cut(word, log_p):
         pieces.insert(0, word[back[end] : end])
         end = back[end]
     return pieces
-''',
-    ),
-]
+''')

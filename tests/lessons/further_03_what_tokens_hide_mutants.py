@@ -1,14 +1,11 @@
 """Other right answers to the further notebook on what tokens hide."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import rewrites
 
-MUTANTS: list[Mutant] = []
+MUTANTS = []
 
-REWRITES = [
-    Rewrite(
-        "digits_behind",
-        "from the right",
-        '''
+REWRITES = rewrites('''
+== digits_behind | from the right
 def digits_behind(tokens):
     """For each token of a number, how many digits stand to the right of it; a list."""
     behind, out = 0, []
@@ -16,6 +13,4 @@ def digits_behind(tokens):
         out.insert(0, behind)
         behind += len(token)
     return out
-''',
-    ),
-]
+''')

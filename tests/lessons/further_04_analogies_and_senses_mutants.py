@@ -1,20 +1,16 @@
 """Other right answers to the further notebook, and wrong ones that no slip describes."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import mutants, rewrites
 
-MUTANTS = [
-    Mutant("analogy", "the cosine", "cosines.argmax()", "cosines.max()", "Make all rows"),
-]
+MUTANTS = mutants("""
+== analogy
+the cosine | cosines.argmax() => cosines.max() | Make all rows
+""")
 
-REWRITES = [
-    Rewrite(
-        "analogy",
-        "sorted",
-        """
+REWRITES = rewrites("""
+== analogy | sorted
 def analogy(vectors, a, b, c):
     unit = vectors / vectors.norm(dim=1, keepdim=True)
     order = (unit @ (unit[b] - unit[a] + unit[c])).argsort(descending=True)
     return next(d for d in order.tolist() if d not in (a, b, c))
-""",
-    ),
-]
+""")

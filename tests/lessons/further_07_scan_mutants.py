@@ -1,27 +1,21 @@
 """Other right answers to the further notebook, and wrong ones that no slip describes."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import mutants, rewrites
 
-MUTANTS = [
-    Mutant("scan", "the a's", "return b", "return a", "step doubles"),
-    Mutant(
-        "scan",
-        "a loop",
-        "step = 1",
-        "h, states = 0, []\n"
-        "    for t in range(len(a)):\n"
-        "        h = a[t] * h + b[t]\n"
-        "        states.append(h)\n"
-        "    return torch.stack(states)",
-        "wait for each other",
-    ),
-]
+MUTANTS = mutants("""
+== scan
+the a's | return b => return a | step doubles
+a loop | wait for each other
+-    step = 1
++    h, states = 0, []
++    for t in range(len(a)):
++        h = a[t] * h + b[t]
++        states.append(h)
++    return torch.stack(states)
+""")
 
-REWRITES = [
-    Rewrite(
-        "scan",
-        "with clones",
-        """
+REWRITES = rewrites("""
+== scan | with clones
 def scan(a, b):
     a, b, step = a.clone(), b.clone(), 1
     while step < len(a):
@@ -31,6 +25,4 @@ def scan(a, b):
             a[t] = old_a[t] * old_a[t - step]
         step *= 2
     return b
-""",
-    ),
-]
+""")

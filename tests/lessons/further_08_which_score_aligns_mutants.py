@@ -1,38 +1,23 @@
 """Other right answers to the further notebook 08, and wrong ones that no slip describes."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import mutants, rewrites
 
-MUTANTS = [
-    Mutant("error_rate", "or", "found & truth", "found | truth", "the links in both tables"),
-    Mutant(
-        "paired_effects",
-        "a mean alone",
-        "return found",
-        "return sum(found) / len(found)",
-        "That is their mean",
-    ),
-]
+MUTANTS = mutants("""
+== error_rate
+or | found & truth => found | truth | the links in both tables
+""")
 
-REWRITES = [
-    Rewrite(
-        "error_rate",
-        "a tensor",
-        """
+REWRITES = rewrites("""
+== error_rate | a tensor
 def error_rate(found, truth):
     right = torch.logical_and(found, truth).sum()
     return 1 - (right + right) / (found.sum() + truth.sum())
-""",
-    ),
-    Rewrite(
-        "paired_effects",
-        "by the others",
-        """
+
+== paired_effects | by the others
 def paired_effects(table, k, one, other):
     sides = [
         {kind[:k] + kind[k + 1 :]: x for kind, x in table.items() if kind[k] == value}
         for value in (one, other)
     ]
     return [sides[0][rest] - sides[1][rest] for rest in sides[0]]
-""",
-    ),
-]
+""")

@@ -1,31 +1,19 @@
 """Other right answers to the further notebook, and wrong ones that no slip describes."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import mutants, rewrites
 
-MUTANTS = [
-    Mutant(
-        "one_output",
-        "plain mean",
-        "p / total * v",
-        "v / len(V)",
-        "add up the values with these weights",
-    ),
-]
+MUTANTS = mutants("""
+== one_output
+plain mean | p / total * v => v / len(V) | add up the values with these weights
+""")
 
-REWRITES = [
-    Rewrite(
-        "one_output",
-        "vectors",
-        """
+REWRITES = rewrites("""
+== one_output | vectors
 def one_output(q, K, V):
     powers = torch.stack([(q * k).sum() for k in K]).exp()
     return (powers[:, None] * V).sum(0) / powers.sum()
-""",
-    ),
-    Rewrite(
-        "one_output",
-        "three loops, filled",
-        """
+
+== one_output | three loops, filled
 def one_output(q, K, V):
     powers, out = torch.zeros(len(K)), torch.zeros(V.shape[1])
     for s in range(len(K)):
@@ -37,25 +25,15 @@ def one_output(q, K, V):
         for j in range(V.shape[1]):
             out[j] += powers[s] / powers.sum() * V[s, j]
     return out
-""",
-    ),
-    Rewrite(
-        "prefix_mask",
-        "the corner alone",
-        """
+
+== prefix_mask | the corner alone
 def prefix_mask(prefix, T):
     mask = torch.tril(torch.ones(T, T, dtype=torch.bool))
     mask[:prefix, :prefix] = True
     return mask
-""",
-    ),
-    Rewrite(
-        "prefix_mask",
-        "by positions",
-        """
+
+== prefix_mask | by positions
 def prefix_mask(prefix, T):
     at = torch.arange(T)
     return (at[None] <= at[:, None]) | (at < prefix)
-""",
-    ),
-]
+""")

@@ -1,14 +1,11 @@
 """Other right answers to the further notebook, and wrong ones that no slip describes."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import rewrites
 
-MUTANTS: list[Mutant] = []
+MUTANTS = []
 
-REWRITES = [
-    Rewrite(
-        "weight_on",
-        "by loops",
-        """
+REWRITES = rewrites("""
+== weight_on | by loops
 def weight_on(looks, rows, columns):
     total, n = 0, 0
     for b in range(rows.shape[0]):
@@ -16,6 +13,4 @@ def weight_on(looks, rows, columns):
             if rows[b, t]:
                 total, n = total + looks[:, :, b, t, columns[b]].sum(-1), n + 1
     return total / n
-""",
-    ),
-]
+""")

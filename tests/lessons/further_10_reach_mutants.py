@@ -1,19 +1,13 @@
 """Other right answers to the further notebook 10, reach."""
 
-from tests.labs.mutation import Rewrite
+from tests.labs.mutation import rewrites
 
-# All wrong answers are slips.
 MUTANTS = []
 
-REWRITES = [
-    Rewrite(
-        "new_base",
-        "by its speed",
-        """
+REWRITES = rewrites("""
+== new_base | by its speed
 def new_base(base, d_k, factor):
     exponent = (d_k - 2) / d_k
     slowest = base**-exponent / factor
     return slowest ** (-1 / exponent)
-""",
-    ),
-]
+""")

@@ -1,25 +1,16 @@
 """Other right answers to the further notebook 11, depth, and wrong ones that no slip describes."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import mutants, rewrites
 
-MUTANTS = [
-    Mutant(
-        "filter_normalized",
-        "the weights themselves",
-        "direction / direction.norm(dim=1, keepdim=True) * W.norm(dim=1, keepdim=True)",
-        "W",
-        "Divide each row",
-    ),
-]
+MUTANTS = mutants(r"""
+== filter_normalized
+the weights themselves | direction / direction.norm(dim=1, keepdim=True) * W.norm(dim=1, \
+    keepdim=True) => W | Divide each row
+""")
 
-REWRITES = [
-    Rewrite(
-        "filter_normalized",
-        "by squares",
-        """
+REWRITES = rewrites("""
+== filter_normalized | by squares
 def filter_normalized(direction, W):
     factors = (W**2).sum(1, keepdim=True) / (direction**2).sum(1, keepdim=True)
     return direction * factors.sqrt()
-""",
-    ),
-]
+""")

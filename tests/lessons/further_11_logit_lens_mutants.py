@@ -1,19 +1,15 @@
 """Other right answers to the further notebook 11, logit lens, and wrong ones beside its slips."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import mutants, rewrites
 
-MUTANTS = [
-    Mutant("logit_lens", "norm twice", "norm(x)", "norm(norm(x))", "after its last block"),
-]
+MUTANTS = mutants("""
+== logit_lens
+norm twice | norm(x) => norm(norm(x)) | after its last block
+""")
 
-REWRITES = [
-    Rewrite(
-        "logit_lens",
-        "by hand",
-        """
+REWRITES = rewrites("""
+== logit_lens | by hand
 def logit_lens(x, norm, output):
     chances = output(norm(x)).exp()
     return chances / chances.sum(dim=-1, keepdim=True)
-""",
-    ),
-]
+""")

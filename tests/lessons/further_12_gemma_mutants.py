@@ -1,41 +1,24 @@
 """Other right answers to the further notebook, and wrong ones that no slip describes."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import mutants, rewrites
 
-MUTANTS: list[Mutant] = [
-    Mutant(
-        "MyGemma",
-        "without its scale, which section 9 changes",
-        '''\
-        self.scale = math.sqrt(c.d_model)
-        local, to_all = (c.window, c.local_base), (c.max_length, c.global_base)
-        self.blocks = nn.ModuleList(
-            block(c, *(local if i % c.global_every else to_all)) for i in range(1, c.n_layers + 1)
-        )
+MUTANTS = mutants('''
+== MyGemma
+without its scale, which section 9 changes | Leave self.scale
+-        self.scale = math.sqrt(c.d_model)
+         local, to_all = (c.window, c.local_base), (c.max_length, c.global_base)
+         self.blocks = nn.ModuleList(
+             block(c, *(local if i % c.global_every else to_all)) for i in range(1, c.n_layers + 1)
+         )
 
-    def forward(self, tokens):
-        """(B, T) -> (B, T, V)."""
-        x = self.embedding(tokens) * self.scale
-''',
-        '''\
-        local, to_all = (c.window, c.local_base), (c.max_length, c.global_base)
-        self.blocks = nn.ModuleList(
-            block(c, *(local if i % c.global_every else to_all)) for i in range(1, c.n_layers + 1)
-        )
+     def forward(self, tokens):
+         """(B, T) -> (B, T, V)."""
+-        x = self.embedding(tokens) * self.scale
++        x = self.embedding(tokens) * self.norm.weight.numel() ** 0.5
+''')
 
-    def forward(self, tokens):
-        """(B, T) -> (B, T, V)."""
-        x = self.embedding(tokens) * self.norm.weight.numel() ** 0.5
-''',
-        "Leave self.scale",
-    )
-]
-
-REWRITES = [
-    Rewrite(
-        "count_parameters",
-        "matrix by matrix",
-        """
+REWRITES = rewrites("""
+== count_parameters | matrix by matrix
 def count_parameters(V, D, L, H, G, K, hidden):
     total = V * D + D
     for _ in range(L):
@@ -43,12 +26,8 @@ def count_parameters(V, D, L, H, G, K, hidden):
             total += rows * columns
         total += 3 * hidden * D + 4 * D + K + K
     return total
-""",
-    ),
-    Rewrite(
-        "cache_bytes",
-        "layer by layer",
-        """
+
+== cache_bytes | layer by layer
 def cache_bytes(n_tokens, n_global, n_local, G, K, W):
     total = 0
     for _ in range(n_global):
@@ -56,12 +35,8 @@ def cache_bytes(n_tokens, n_global, n_local, G, K, W):
     for _ in range(n_local):
         total += 4 * G * K * (W if n_tokens > W else n_tokens)
     return total
-""",
-    ),
-    Rewrite(
-        "Attention",
-        "group by group, with PyTorch's attention",
-        """
+
+== Attention | group by group, with PyTorch's attention
 class Attention(nn.Module):
     def __init__(self, c, window, base):
         super().__init__()
@@ -86,12 +61,8 @@ class Attention(nn.Module):
             for h in range(q.shape[1])
         ]
         return self.output(torch.cat(heads, -1))
-""",
-    ),
-    Rewrite(
-        "MyGemma",
-        "a loop, and a linear layer of PyTorch",
-        """
+
+== MyGemma | a loop, and a linear layer of PyTorch
 class MyGemma(nn.Module):
     def __init__(self, c, block):
         super().__init__()
@@ -109,6 +80,4 @@ class MyGemma(nn.Module):
         for block in self.blocks:
             x = block(x)
         return F.linear(self.norm(x), self.embedding.weight)
-""",
-    ),
-]
+""")

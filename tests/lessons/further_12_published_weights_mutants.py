@@ -1,22 +1,18 @@
 """Other answers to the further notebook 12, published weights."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import mutants, rewrites
 
-MUTANTS = [
-    Mutant(
-        "translate",
-        "through the tensors",
-        "for theirs, ours in names.items():\n        tensor = tensors[theirs]",
-        "for theirs, tensor in tensors.items():\n        ours = names[theirs]",
-        "holds a mask",
-    ),
-]
+MUTANTS = mutants("""
+== translate
+through the tensors | holds a mask
+-    for theirs, ours in names.items():
+-        tensor = tensors[theirs]
++    for theirs, tensor in tensors.items():
++        ours = names[theirs]
+""")
 
-REWRITES = [
-    Rewrite(
-        "translate",
-        "split along the columns, then turned",
-        """
+REWRITES = rewrites("""
+== translate | split along the columns, then turned
 def translate(tensors, names):
     state = {}
     for theirs, ours in names.items():
@@ -25,6 +21,4 @@ def translate(tensors, names):
             turned = theirs[:2] == "h." and part.dim() == 2
             state[name] = part.t().contiguous() if turned else part
     return state
-""",
-    ),
-]
+""")

@@ -1,22 +1,14 @@
 """Other right answers to the further notebook 13, what it is worth, and further wrong ones."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import mutants, rewrites
 
-MUTANTS = [
-    Mutant(
-        "gaps",
-        "the first seed",
-        'unchanged[row["seed"]]',
-        "next(iter(unchanged.values()))",
-        "those of the same seed",
-    ),
-]
+MUTANTS = mutants("""
+== gaps
+the first seed | unchanged[row["seed"]] => next(iter(unchanged.values())) | those of the same seed
+""")
 
-REWRITES = [
-    Rewrite(
-        "gaps",
-        "two loops",
-        """
+REWRITES = rewrites("""
+== gaps | two loops
 def gaps(rows, entry):
     found = []
     for one in rows:
@@ -25,6 +17,4 @@ def gaps(rows, entry):
             if pair == (entry, "all") and one["seed"] == other["seed"]:
                 found.append(one["bits"] - other["bits"])
     return found
-""",
-    ),
-]
+""")

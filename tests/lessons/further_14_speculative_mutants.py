@@ -1,23 +1,16 @@
 """Other right answers to further/14_speculative, and wrong ones that are no slip."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import rewrites
 
-MUTANTS: list[Mutant] = []
+MUTANTS = []
 
-REWRITES = [
-    Rewrite(
-        "verify",
-        "by minimum",
-        """
+REWRITES = rewrites("""
+== verify | by minimum
 def verify(p, q):
     both = torch.minimum(p, q)
     return both / q, (p - both) / (1 - both.sum(-1, keepdim=True))
-""",
-    ),
-    Rewrite(
-        "one_round",
-        "all chances at once",
-        """
+
+== one_round | all chances at once
 def one_round(drafted, p, q, generator):
     accept, residual = verify(p[:-1], q)
     x = torch.tensor(drafted)
@@ -25,6 +18,4 @@ def one_round(drafted, p, q, generator):
     n = int(passed.long().cumprod(0).sum())
     rows = torch.cat([residual, p[-1:]])
     return drafted[:n] + torch.multinomial(rows[n], 1, generator=generator).tolist()
-""",
-    ),
-]
+""")

@@ -1,17 +1,13 @@
 """Other right answers to the further notebook, and wrong ones that no slip describes."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import rewrites
 
-MUTANTS: list[Mutant] = []
+MUTANTS = []
 
-REWRITES = [
-    Rewrite(
-        "discriminator_task",
-        "with a clone",
-        """def discriminator_task(tokens, sampled, chosen):
+REWRITES = rewrites("""
+== discriminator_task | with a clone
+def discriminator_task(tokens, sampled, chosen):
     read = tokens.clone()
     read[chosen] = sampled[chosen]
     return read, chosen & (sampled != tokens)
-""",
-    ),
-]
+""")

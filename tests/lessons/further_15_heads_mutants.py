@@ -1,26 +1,22 @@
 """Other right answers to the further notebook, and wrong ones that no slip describes."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import mutants, rewrites
 
-MUTANTS = [
-    Mutant("entities_of", "words", "(place, place + 1)", "[tag]", "A B begins a new name"),
-]
+MUTANTS = mutants("""
+== entities_of
+words | (place, place + 1) => [tag] | A B begins a new name
+""")
 
-REWRITES = [
-    Rewrite(
-        "entities_of",
-        "from beginnings to ends",
-        """def entities_of(tags):
+REWRITES = rewrites("""
+== entities_of | from beginnings to ends
+def entities_of(tags):
     tags = [*tags, "O"]
     before = ["O", *tags]
     begins = [i for i, t in enumerate(tags) if t == "B" or (t == "I" and before[i] == "O")]
     return [(i, next(j for j in range(i + 1, len(tags)) if tags[j] != "I")) for i in begins]
-""",
-    ),
-    Rewrite(
-        "partners",
-        "a circle for each kind",
-        """def partners(kinds):
+
+== partners | a circle for each kind
+def partners(kinds):
     circles = {}
     for i, kind in enumerate(kinds):
         circles.setdefault(kind, []).append(i)
@@ -28,14 +24,9 @@ REWRITES = [
     for circle in circles.values():
         following.update(zip(circle, circle[1:] + circle[:1]))
     return [following[i] for i in range(len(kinds))]
-""",
-    ),
-    Rewrite(
-        "best_span",
-        "two loops",
-        """def best_span(starts, ends):
+
+== best_span | two loops
+def best_span(starts, ends):
     pairs = [(i, j) for i in range(len(starts)) for j in range(i, len(ends))]
     return max(pairs, key=lambda pair: starts[pair[0]] + ends[pair[1]])
-""",
-    ),
-]
+""")

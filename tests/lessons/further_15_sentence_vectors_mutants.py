@@ -1,32 +1,21 @@
 """Other right answers to the further notebook, and wrong ones that no slip describes."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import mutants, rewrites
 
-MUTANTS = [
-    Mutant(
-        "contrastive_loss",
-        "without the partner",
-        "return F.cross_entropy(scores, torch.arange(len(a)))",
-        "return scores.logsumexp(1).mean()",
-        "the right class of row i is i",
-    ),
-]
+MUTANTS = mutants(r"""
+== contrastive_loss
+without the partner | return F.cross_entropy(scores, torch.arange(len(a))) \
+    => return scores.logsumexp(1).mean() | the right class of row i is i
+""")
 
-REWRITES = [
-    Rewrite(
-        "text_vectors",
-        "text by text",
-        """def text_vectors(h, keep):
+REWRITES = rewrites("""
+== text_vectors | text by text
+def text_vectors(h, keep):
     means = torch.stack([states[kept].mean(0) for states, kept in zip(h, keep)])
     return means / means.norm(dim=1, keepdim=True)
-""",
-    ),
-    Rewrite(
-        "contrastive_loss",
-        "by its formula",
-        """def contrastive_loss(a, b, temperature):
+
+== contrastive_loss | by its formula
+def contrastive_loss(a, b, temperature):
     s = a @ b.T / temperature
     return (s.logsumexp(1) - s.diag()).mean()
-""",
-    ),
-]
+""")

@@ -1,16 +1,15 @@
 """Other right answers to the further notebook, and wrong ones that no slip describes."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import mutants, rewrites
 
-MUTANTS = [
-    Mutant("exchange", "one flat list", "table.append(row)", "table += row", ": length"),
-]
+MUTANTS = mutants("""
+== exchange
+one flat list | table.append(row) => table += row | : length
+""")
 
-REWRITES = [
-    Rewrite(
-        "exchange",
-        "one sentence after the other",
-        """def exchange(write, french, english):
+REWRITES = rewrites("""
+== exchange | one sentence after the other
+def exchange(write, french, english):
     counts = [[0, 0], [0, 0]]
     for f, e in zip(french, english):
         for i, prefix in enumerate(("to-English:", "to-French:")):
@@ -18,6 +17,4 @@ REWRITES = [
                 (text,) = write([(prefix,) + tuple(words)])
                 counts[i][j] += text == (e, f)[i]
     return [[count / len(french) for count in row] for row in counts]
-""",
-    ),
-]
+""")

@@ -1,23 +1,20 @@
 """Other right answers to the further notebook, and wrong ones that no slip describes."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import mutants, rewrites
 
-MUTANTS = [
-    Mutant(
-        "write",
-        "reads the source each time",
-        "        y = int(",
-        "        memory, mask = encode(source)\n        y = int(",
-        "read once",
-    ),
-    Mutant("mixture", "guesses alone", "before, read)", "before, before)", "all else"),
-]
+MUTANTS = mutants("""
+== write
+reads the source each time | read once
+     while len(words) <= longest:
++        memory, mask = encode(source)
 
-REWRITES = [
-    Rewrite(
-        "write",
-        "with a tensor of words",
-        """def write(encode, decode, source, bos, eos, longest):
+== mixture
+guesses alone | before, read) => before, before) | all else
+""")
+
+REWRITES = rewrites("""
+== write | with a tensor of words
+def write(encode, decode, source, bos, eos, longest):
     memory, mask = encode(source)
     words = torch.tensor([[bos]])
     for _ in range(longest):
@@ -26,18 +23,13 @@ REWRITES = [
             break
         words = torch.cat([words, y], dim=1)
     return words[0, 1:].tolist()
-""",
-    ),
-    Rewrite(
-        "mixture",
-        "by loops",
-        """def mixture(read, guesses, own, last_mark):
+
+== mixture | by loops
+def mixture(read, guesses, own, last_mark):
     mixed = read.clone()
     for b in range(read.shape[0]):
         for t in range(1, read.shape[1]):
             if own[b, t] and read[b, t] > last_mark:
                 mixed[b, t] = guesses[b, t - 1]
     return mixed
-""",
-    ),
-]
+""")

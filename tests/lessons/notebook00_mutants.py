@@ -1,28 +1,30 @@
 """Other right answers to notebook 00, and wrong ones that no slip describes."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import mutants, rewrites
 
-MUTANTS = [
-    Mutant("shapes", "dots left", "(B * T, V)", "...", "Three dots are left"),
-    Mutant("shapes", "no tuple", "(T,)", "(T)", "A shape is a tuple"),
-    Mutant("shapes", "another shape", "(B, V)", "(V, B)", "An index removes an axis"),
-    Mutant("to_probabilities", "the sign", "scores.exp()", "(-scores).exp()", "First exp"),
-    Mutant("to_probabilities", "PyTorch's own", "powers / powers.sum(dim=-1, keepdim=True)",
-           "scores.softmax(-1)", "without softmax"),
-    Mutant("loss_of", "base 2", ".log()", ".log2()", "take the logarithm"),
-    Mutant("training_step", "a tensor", "loss.item()", "loss", "makes a plain number"),
-    Mutant("training_step", "a sum", "targets.flatten())", 'targets.flatten(), reduction="sum")',
-           "The order is"),
-    Mutant("training_step", "uphill", "loss.backward()", "(-loss).backward()", "The order is"),
-    Mutant("training_step", "not flat", "scores.flatten(0, 1), targets.flatten()",
-           "scores, targets", "flatten both"),
-]  # fmt: skip
+MUTANTS = mutants("""
+== shapes
+dots left | (B * T, V) => ... | Three dots are left
+no tuple | (T,) => (T) | A shape is a tuple
+another shape | (B, V) => (V, B) | An index removes an axis
 
-REWRITES = [
-    Rewrite(
-        "shapes",
-        "measured",
-        """def shapes(B, T, D, V):
+== to_probabilities
+the sign | scores.exp() => (-scores).exp() | First exp
+PyTorch's own | powers / powers.sum(dim=-1, keepdim=True) => scores.softmax(-1) | without softmax
+
+== loss_of
+base 2 | .log() => .log2() | take the logarithm
+
+== training_step
+a tensor | loss.item() => loss | makes a plain number
+a sum | targets.flatten()) => targets.flatten(), reduction="sum") | The order is
+uphill | loss.backward() => (-loss).backward() | The order is
+not flat | scores.flatten(0, 1), targets.flatten() => scores, targets | flatten both
+""")
+
+REWRITES = rewrites("""
+== shapes | measured
+def shapes(B, T, D, V):
     ids = torch.zeros(B, T, dtype=torch.long)
     table, W = torch.zeros(V, D), torch.zeros(D, V)
     vectors = table[ids]
@@ -36,44 +38,30 @@ REWRITES = [
         "table[ids].mean(dim=1)": vectors.mean(dim=1).shape,
         "scores.flatten(0, 1)": scores.flatten(0, 1).shape,
     }
-""",
-    ),
-    Rewrite(
-        "to_probabilities",
-        "the maximum taken off first",
-        """def to_probabilities(scores):
+
+== to_probabilities | the maximum taken off first
+def to_probabilities(scores):
     scores = scores - scores.max(dim=-1, keepdim=True).values
     return scores.exp() / scores.exp().sum(-1)[..., None]
-""",
-    ),
-    Rewrite(
-        "loss_of",
-        "gather",
-        """def loss_of(p, targets):
+
+== loss_of | gather
+def loss_of(p, targets):
     return p.gather(1, targets[:, None]).log().neg().mean().item()
-""",
-    ),
-    Rewrite(
-        "training_step",
-        "by its own formula",
-        """def training_step(model, optimizer, inputs, targets):
+
+== training_step | by its own formula
+def training_step(model, optimizer, inputs, targets):
     model.zero_grad()
     p = model(inputs).softmax(-1)
     loss = -p.gather(-1, targets[..., None]).log().mean()
     loss.backward()
     optimizer.step()
     return float(loss.detach())
-""",
-    ),
-    Rewrite(
-        "training_step",
-        "flattened by the notebook's V",
-        """def training_step(model, optimizer, inputs, targets):
+
+== training_step | flattened by the notebook's V
+def training_step(model, optimizer, inputs, targets):
     loss = F.cross_entropy(model(inputs).view(-1, 27), targets.reshape(-1))
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
     return loss.item()
-""",
-    ),
-]
+""")

@@ -1,50 +1,43 @@
 """Other right answers to notebook 05, and wrong ones that no slip describes."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import mutants, rewrites
 
-MUTANTS = [
-    Mutant("elman", "reads nothing", "x[:, t] @ W_xh.T + ", "", "rows of x[:, t]"),
-    Mutant("elman", "ReLU", "torch.tanh", "torch.relu", "tanh is missing"),
-    Mutant("elman", "last state only", "torch.stack(states, dim=1)", "h", "rows of x[:, t]"),
-    Mutant("bptt", "a step late", "(g[t - 1] +", "(g[t] +", "g and x begin with step 1"),
-    Mutant("bptt", "the next input", "x[t - 1]", "x[t]", "g and x begin with step 1"),
-    Mutant("elman", "too early", "    return torch", "        return torch", "inside the loop"),
-    Mutant("generate", "anew", "=generator", "=torch.Generator().manual_seed(7)", "made anew"),
-    Mutant("clip", "to one", "bound / norm", "1 / norm", "bound / norm"),
-    Mutant("clip", "turned", "norm > bound", "norm < bound", "larger than bound"),
-    Mutant(
-        "clip",
-        "in place",
-        "    return [g * factor for g in gradients]",
-        "    for g in gradients:\n        g *= factor\n    return gradients",
-        "changed in place",
-    ),
-    Mutant(
-        "generate",
-        "uniform",
-        "scores[0, -1].softmax(dim=-1)",
-        "torch.ones(scores.shape[-1])",
-        "softmax of the scores",
-    ),
-]
+MUTANTS = mutants("""
+== elman
+reads nothing | x[:, t] @ W_xh.T + => | rows of x[:, t]
+ReLU | torch.tanh => torch.relu | tanh is missing
+last state only | torch.stack(states, dim=1) => h | rows of x[:, t]
+too early | inside the loop
+-    return torch.stack(states, dim=1)
++        return torch.stack(states, dim=1)
 
-REWRITES = [
-    Rewrite(
-        "elman",
-        "filled",
-        """
+== bptt
+a step late | (g[t - 1] + => (g[t] + | g and x begin with step 1
+the next input | x[t - 1] => x[t] | g and x begin with step 1
+
+== clip
+to one | bound / norm => 1 / norm | bound / norm
+turned | norm > bound => norm < bound | larger than bound
+in place | changed in place
+-    return [g * factor for g in gradients]
++    for g in gradients:
++        g *= factor
++    return gradients
+
+== generate
+uniform | scores[0, -1].softmax(dim=-1) => torch.ones(scores.shape[-1]) | softmax of the scores
+""")
+
+REWRITES = rewrites("""
+== elman | filled
 def elman(x, h, W_xh, W_hh, b):
     out = torch.empty(len(x), x.shape[1], len(b), dtype=x.dtype)
     for t, a in enumerate((x @ W_xh.mT + b).unbind(1)):
         h = (a + F.linear(h, W_hh)).tanh()
         out[:, t] = h
     return out
-""",
-    ),
-    Rewrite(
-        "bptt",
-        "collected first",
-        """
+
+== bptt | collected first
 def bptt(g, h, x, W_hh):
     T = len(x)
     deltas, after = [None] * T, 0
@@ -53,30 +46,18 @@ def bptt(g, h, x, W_hh):
         after = deltas[t] @ W_hh
     deltas = torch.stack(deltas)
     return deltas.T @ h[:-1], deltas.T @ x
-""",
-    ),
-    Rewrite(
-        "clip",
-        "one vector",
-        """
+
+== clip | one vector
 def clip(gradients, bound):
     norm = torch.cat([g.flatten() for g in gradients]).norm()
     return [g * bound / norm if norm > bound else g.clone() for g in gradients]
-""",
-    ),
-    Rewrite(
-        "clip",
-        "without if",
-        """
+
+== clip | without if
 def clip(gradients, bound):
     norm = torch.stack([g.norm() for g in gradients]).norm()
     return [g * bound / max(norm, bound) for g in gradients]
-""",
-    ),
-    Rewrite(
-        "generate",
-        "a list",
-        """
+
+== generate | a list
 def generate(read, first, length, generator):
     tokens, state = [first], None
     while len(tokens) <= length:
@@ -84,6 +65,4 @@ def generate(read, first, length, generator):
         p = scores[0, -1].exp() / scores[0, -1].exp().sum()
         tokens.append(torch.multinomial(p, 1, generator=generator).item())
     return tokens[1:]
-""",
-    ),
-]
+""")

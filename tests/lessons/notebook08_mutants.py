@@ -1,33 +1,32 @@
 """Other right answers to notebook 08, and wrong ones that no slip describes."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import mutants, rewrites
 
-MUTANTS = [
-    Mutant("decoder_step", "nothing new", "[y, c]", "[y, s]", "The cell reads [y; c]"),
-    Mutant("decoder_step", "another order", "[s, c, y]", "[y, c, s]", "reads [s; c; y]"),
-    Mutant("additive_scores", "softmax of v", "@ v", "@ v.softmax(-1)", "axis of length 1"),
-    Mutant("look_back", "sums of states", "weights @ h,", "h.sum(1, keepdim=True),", "multiply"),
-    Mutant("look_back", "over sentences", "dim=-1", "dim=0", "sentences or English words"),
-    Mutant("bilinear_scores", "h not turned", "h.transpose(1, 2)", "h", "transposed"),
-    Mutant("bilinear_scores", "added", "s @ W @", "(s + s @ W) @", "two products"),
-]
+MUTANTS = mutants("""
+== decoder_step
+nothing new | [y, c] => [y, s] | The cell reads [y; c]
+another order | [s, c, y] => [y, c, s] | reads [s; c; y]
 
-REWRITES = [
-    Rewrite(
-        "decoder_step",
-        "named",
-        """
+== additive_scores
+softmax of v | @ v => @ v.softmax(-1) | axis of length 1
+
+== look_back
+sums of states | weights @ h, => h.sum(1, keepdim=True), | multiply
+
+== bilinear_scores
+h not turned | h.transpose(1, 2) => h | transposed
+added | s @ W @ => (s + s @ W) @ | two products
+""")
+
+REWRITES = rewrites("""
+== decoder_step | named
 def decoder_step(y, s, c, embed, cell, output):
     e = embed(y)
     new = cell(torch.hstack([e, c]), s)
     logits = output(torch.cat((new, c, e), -1))
     return logits, new
-""",
-    ),
-    Rewrite(
-        "additive_scores",
-        "a loop",
-        """
+
+== additive_scores | a loop
 def additive_scores(s, Uh, W, v):
     (B, T, _), S = s.shape, Uh.shape[1]
     scores = torch.zeros(B, T, S)
@@ -36,43 +35,25 @@ def additive_scores(s, Uh, W, v):
             for i in range(S):
                 scores[b, t, i] = v @ torch.tanh(W @ s[b, t] + Uh[b, i])
     return scores
-""",
-    ),
-    Rewrite(
-        "additive_scores",
-        "einsum",
-        """
+
+== additive_scores | einsum
 def additive_scores(s, Uh, W, v):
     Ws = torch.einsum("bth,ah->bta", s, W)
     return torch.einsum("btsa,a->bts", (Ws.unsqueeze(2) + Uh.unsqueeze(1)).tanh(), v)
-""",
-    ),
-    Rewrite(
-        "look_back",
-        "where",
-        """
+
+== look_back | where
 def look_back(scores, h, mask):
     scores = torch.where(mask, scores, torch.tensor(-torch.inf, dtype=scores.dtype))
     weights = F.softmax(scores, dim=2)
     return torch.bmm(weights, h), weights
-""",
-    ),
-    Rewrite(
-        "look_back",
-        "by hand",
-        """
+
+== look_back | by hand
 def look_back(scores, h, mask):
     e = torch.exp(scores) * mask
     weights = e / e.sum(-1, keepdim=True)
     return torch.einsum("bts,bsh->bth", weights, h), weights
-""",
-    ),
-    Rewrite(
-        "bilinear_scores",
-        "einsum",
-        """
+
+== bilinear_scores | einsum
 def bilinear_scores(s, h, W):
     return torch.einsum("bth,hk,bsk->bts", s, W, h)
-""",
-    ),
-]
+""")

@@ -1,54 +1,36 @@
 """Other right answers to notebook 09, and wrong ones that no slip describes."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import mutants, rewrites
 
-MUTANTS = [
-    Mutant("split_heads", "no whole number", "D // H", "D / H", "Sizes are whole numbers"),
-]
+MUTANTS = mutants("""
+== split_heads
+no whole number | D // H => D / H | Sizes are whole numbers
+""")
 
-REWRITES = [
-    Rewrite(
-        "attention_weights",
-        "by powers",
-        """
+REWRITES = rewrites("""
+== attention_weights | by powers
 def attention_weights(Q, K):
     powers = (Q @ K.mT).exp()
     return powers / powers.sum(1, keepdim=True)
-""",
-    ),
-    Rewrite(
-        "causal_weights",
-        "a sum",
-        """
+
+== causal_weights | a sum
 def causal_weights(scores):
     T = scores.shape[0]
     return (scores + torch.full((T, T), -math.inf).triu(1)).softmax(-1)
-""",
-    ),
-    Rewrite(
-        "split_heads",
-        "filled",
-        """
+
+== split_heads | filled
 def split_heads(x, H):
     B, T, D = x.shape
     out = torch.zeros(B, H, T, D // H)
     for h in range(H):
         out[:, h] = x[:, :, h * (D // H) : (h + 1) * (D // H)]
     return out
-""",
-    ),
-    Rewrite(
-        "split_heads",
-        "chunks",
-        """
+
+== split_heads | chunks
 def split_heads(x, H):
     return torch.stack(x.chunk(H, dim=-1), dim=1)
-""",
-    ),
-    Rewrite(
-        "MultiHeadAttention",
-        "head by head",
-        """
+
+== MultiHeadAttention | head by head
 class MultiHeadAttention(nn.Module):
     def __init__(self, D, H):
         super().__init__()
@@ -68,6 +50,4 @@ class MultiHeadAttention(nn.Module):
             weights = scores.masked_fill(mask.logical_not(), float("-inf")).softmax(dim=-1)
             outputs.append(weights[:, 0] @ v)
         return self.output(torch.cat(outputs, dim=-1))
-""",
-    ),
-]
+""")

@@ -1,39 +1,35 @@
 """Other right answers to notebook 14, and wrong ones that are no slip of its solutions."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import mutants, rewrites
 
-MUTANTS: list[Mutant] = [
-    Mutant(
-        "top_p",
-        "all of one probability",
-        "    for token in",
-        "    p = p.round(decimals=1)\n    for token in",
-        "likeliest on",
-    ),
-    Mutant("penalised", "no length", ", minlength=len(x)", "", "minlength=len(x)"),
-    Mutant("allowed", "a list", "torch.tensor(mask)", "mask", "A tensor of PyTorch"),
-    Mutant(
-        "cached_block", "not causal", "dim=2)\n    cache[1]", "dim=1)\n    cache[1]", "In order"
-    ),
-]
+MUTANTS = mutants("""
+== top_p
+all of one probability | likeliest on
+     kept, together = torch.zeros_like(p), 0.0
++    p = p.round(decimals=1)
 
-REWRITES = [
-    Rewrite(
-        "top_p",
-        "sorted and summed",
-        """
+== penalised
+no length | , minlength=len(x) => | minlength=len(x)
+
+== allowed
+a list | torch.tensor(mask) => mask | A tensor of PyTorch
+
+== cached_block
+not causal | In order
+-    cache[0] = torch.cat([cache[0], k], dim=2)
++    cache[0] = torch.cat([cache[0], k], dim=1)
+""")
+
+REWRITES = rewrites("""
+== top_p | sorted and summed
 def top_p(p, share):
     ranked, order = p.sort(descending=True)
     n = int((ranked.cumsum(0) - ranked < share).sum())
     kept = torch.zeros_like(p)
     kept[order[:n]] = ranked[:n]
     return kept / kept.sum()
-""",
-    ),
-    Rewrite(
-        "top_p",
-        "begins with float32",
-        """
+
+== top_p | begins with float32
 def top_p(p, share):
     out, so_far = torch.zeros(len(p)), 0.0
     for token in p.argsort(descending=True):
@@ -42,23 +38,15 @@ def top_p(p, share):
         out[token] = p[token]
         so_far += p[token]
     return out / out.sum()
-""",
-    ),
-    Rewrite(
-        "penalised",
-        "in a loop",
-        """
+
+== penalised | in a loop
 def penalised(x, text, presence, frequency):
     x = x.clone()
     for token in set(text.tolist()):
         x[token] -= presence + frequency * text.tolist().count(token)
     return x
-""",
-    ),
-    Rewrite(
-        "allowed",
-        "stops early",
-        """
+
+== allowed | stops early
 def allowed(state, pieces, step):
     mask = torch.zeros(len(pieces), dtype=torch.bool)
     for i, piece in enumerate(pieces):
@@ -70,12 +58,8 @@ def allowed(state, pieces, step):
         else:
             mask[i] = True
     return mask
-""",
-    ),
-    Rewrite(
-        "cached_block",
-        "with names",
-        """
+
+== cached_block | with names
 def cached_block(block, x, cache):
     K, V = cache
     q, k, v = project(block.attention, block.attention_norm(x), K.shape[-2])
@@ -83,6 +67,4 @@ def cached_block(block, x, cache):
     x = x + block.attention.output(attend(q, *cache))
     x = x + block.feed_forward(block.feed_forward_norm(x))
     return x
-""",
-    ),
-]
+""")

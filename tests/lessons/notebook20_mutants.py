@@ -1,107 +1,62 @@
 """Other right answers to notebook 20, and wrong ones that no slip describes."""
 
-from tests.labs.mutation import Mutant, Rewrite
+from tests.labs.mutation import mutants, rewrites
 
-MUTANTS = [
-    Mutant(
-        "preference_loss",
-        "the logarithm of a sigmoid",
-        "F.logsigmoid(better - worse)",
-        "torch.sigmoid(better - worse).log()",
-        "overflows",
-    ),
-    Mutant("preference_loss", "half", ".mean()", ".mean() / 2", "log-sigmoid"),
-    Mutant(
-        "best_policy",
-        "with exp",
-        "tilted.logsumexp(0)",
-        "tilted.exp().sum().log()",
-        "overflows",
-    ),
-    Mutant("best_policy", "one number", ", beta * log_z", ", 2 * log_z", "logsumexp"),
-    Mutant(
-        "policy_loss",
-        "all detached",
-        "* log_p).mean()",
-        "* log_p.detach()).mean()",
-        "needs the gradient",
-    ),
-    Mutant("policy_loss", "half", ".mean()", ".mean() / 2", "minus the mean of A log pi"),
-    Mutant(
-        "policy_loss",
-        "n for n - 1",
-        "advantages(returns)",
-        "(returns - returns.mean())",
-        "advantages(R)",
-    ),
-    Mutant("dpo_loss", "beta once", "beta * (worse - worse_ref)", "worse - worse_ref", "reward"),
-    Mutant("dpo_loss", "no minus", "preference_loss(", "-preference_loss(", "reward"),
-]
+MUTANTS = mutants(r"""
+== preference_loss
+the logarithm of a sigmoid | F.logsigmoid(better - worse) \
+    => torch.sigmoid(better - worse).log() | overflows
+half | .mean() => .mean() / 2 | log-sigmoid
 
-REWRITES = [
-    Rewrite(
-        "preference_loss",
-        "by softplus",
-        """
+== best_policy
+with exp | tilted.logsumexp(0) => tilted.exp().sum().log() | overflows
+one number | , beta * log_z => , 2 * log_z | logsumexp
+
+== policy_loss
+all detached | * log_p).mean() => * log_p.detach()).mean() | needs the gradient
+half | .mean() => .mean() / 2 | minus the mean of A log pi
+n for n - 1 | advantages(returns) => (returns - returns.mean()) | advantages(R)
+
+== dpo_loss
+beta once | beta * (worse - worse_ref) => worse - worse_ref | reward
+no minus | preference_loss( => -preference_loss( | reward
+""")
+
+REWRITES = rewrites("""
+== preference_loss | by softplus
 def preference_loss(better, worse):
     return F.softplus(worse - better).mean()
-""",
-    ),
-    Rewrite(
-        "best_policy",
-        "by log_softmax",
-        """
+
+== best_policy | by log_softmax
 def best_policy(log_ref, reward, beta):
     both = log_ref + reward / beta
     return both.log_softmax(0), beta * torch.logsumexp(both, dim=0)
-""",
-    ),
-    Rewrite(
-        "best_policy",
-        "a number for J",
-        """
+
+== best_policy | a number for J
 def best_policy(log_ref, reward, beta):
     x = log_ref + reward / beta
     return torch.log_softmax(x, -1), float(beta * torch.logsumexp(x, -1))
-""",
-    ),
-    Rewrite(
-        "policy_loss",
-        "with no_grad",
-        """
+
+== policy_loss | with no_grad
 def policy_loss(log_p, log_p_ref, reward, beta):
     with torch.no_grad():
         A = advantages(reward - beta * (log_p - log_p_ref))
     return -(A @ log_p) / len(log_p)
-""",
-    ),
-    Rewrite(
-        "policy_loss",
-        "the others by a matrix",
-        """
+
+== policy_loss | the others by a matrix
 def policy_loss(log_p, log_p_ref, reward, beta):
     n = len(log_p)
     R = (reward - beta * (log_p - log_p_ref)).detach()
     others = (torch.ones(n, n) - torch.eye(n)) @ R / (n - 1)
     return ((others - R) * log_p).mean()
-""",
-    ),
-    Rewrite(
-        "policy_loss",
-        "by ratios, as PPO before its clip",
-        """
+
+== policy_loss | by ratios, as PPO before its clip
 def policy_loss(log_p, log_p_ref, reward, beta):
     A = advantages(reward - beta * (log_p.detach() - log_p_ref))
     return -(A * (log_p - log_p.detach()).exp()).mean()
-""",
-    ),
-    Rewrite(
-        "dpo_loss",
-        "in one formula",
-        """
+
+== dpo_loss | in one formula
 def dpo_loss(better, worse, better_ref, worse_ref, beta):
     margin = beta * ((better - worse) - (better_ref - worse_ref))
     return -F.logsigmoid(margin).mean()
-""",
-    ),
-]
+""")

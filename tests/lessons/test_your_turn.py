@@ -6,7 +6,8 @@ import pytest
 
 from helpers.course.checks.turn import source_of
 from helpers.course.environment import find_root
-from tests.labs.mutation import ENDLESS, TIME_LIMIT, caught, patch, time_limit
+from tests.labs.mutation import ENDLESS, SEEDS, TIME_LIMIT, caught, patch, time_limit
+from tests.lessons import your_turn
 from tests.lessons.your_turn import (
     GENERIC,
     Slip,
@@ -34,6 +35,17 @@ def name(value):
     return value if isinstance(value, str) else f"{value.task}-{value.name}".replace(" ", "-")
 
 
+@pytest.fixture(
+    params=[
+        pytest.param(SEEDS[:1], id="seed0"),
+        pytest.param(SEEDS, id="seeds", marks=pytest.mark.nightly),
+    ]
+)
+def seeds(request, monkeypatch):
+    """Answers are tried on the inputs that a student's notebook draws, and on others at night."""
+    monkeypatch.setattr(your_turn, "SEEDS", request.param)
+
+
 def test_there_are_lessons_in_which_the_student_writes():
     assert "notebook02" in LESSONS
 
@@ -43,6 +55,7 @@ def test_every_task_has_three_wrong_answers_and_another_right_one(lesson):
     assert lacking(LESSONS[lesson], answers(lesson)) == []
 
 
+@pytest.mark.usefixtures("seeds")
 @pytest.mark.parametrize(("lesson", "mutant"), WRONG, ids=name)
 def test_a_wrong_answer_is_caught_in_words_of_its_own(lesson, mutant):
     verdict = judge_mutant(LESSONS[lesson], mutant)
@@ -50,6 +63,7 @@ def test_a_wrong_answer_is_caught_in_words_of_its_own(lesson, mutant):
     assert verdict.complaint.hint not in GENERIC, verdict.words(mutant.task)
 
 
+@pytest.mark.usefixtures("seeds")
 @pytest.mark.parametrize(("lesson", "task"), AS_DATA)
 def test_every_slip_is_told_in_its_own_words_on_every_input(lesson, task):
     for slip in slips(lesson):
@@ -65,12 +79,14 @@ def test_the_printed_solution_is_the_one_that_slips_are_made_from(lesson, task):
     assert source_of(check.fallback) == turns(LESSONS[lesson])[task].solution + "\n"
 
 
+@pytest.mark.usefixtures("seeds")
 @pytest.mark.parametrize(("lesson", "rewrite"), RIGHT, ids=name)
 def test_a_right_answer_passes(lesson, rewrite):
     verdict = judge_rewrite(LESSONS[lesson], rewrite)
     assert verdict.right, verdict.words(rewrite.task)
 
 
+@pytest.mark.usefixtures("seeds")
 @pytest.mark.parametrize(("lesson", "task"), TURNS)
 def test_the_printed_solution_passes(lesson, task, capsys):
     path = LESSONS[lesson]

@@ -113,13 +113,6 @@ def test_an_answer_is_judged_with_every_seed(path):
     assert right == [False, True, True]
 
 
-def test_an_endless_answer_is_judged_once(path, monkeypatch):
-    monkeypatch.setenv("COURSE_SPEED", "1")
-    endless = "def double(x):\n    while True:\n        pass"
-    (verdict,) = judge(path, "double", endless, seconds=0.1)
-    assert verdict.complaint.rule == "it comes to an end within 20 s"
-
-
 def test_wrong_answers_that_are_caught_and_missed(path):
     assert judge_mutant(path, SQUARE).complaint.hint == "Add it to itself."
     sometimes = dataclasses.replace(SQUARE, new="8.0")  # right for some of the inputs
@@ -185,37 +178,12 @@ def test_slips_are_wrong_answers(as_data, path):
     ]
 
 
-def test_a_lesson_without_slips():
-    assert slips("notebook98") == []
-
-
-def test_patches_that_do_not_fit(path):
-    with pytest.raises(ValueError, match="occurs 0 times"):
-        judge_mutant(path, dataclasses.replace(SQUARE, old="y"))
-    with pytest.raises(ValueError, match=r"no task of 99_toy\.ipynb; there are: double, four"):
-        judge_mutant(path, dataclasses.replace(SQUARE, task="triple"))
-
-
 def test_a_cell_of_the_student_s_without_a_check(tmp_path):
     cell, solution = task("double", "return x")
     cell.source = "double = ..."
     path = write(tmp_path / "a.ipynb", cell, solution)
     with pytest.raises(ValueError, match=r"Cell 1 of a\.ipynb has no line 'name = check\.task"):
         turns(path)
-
-
-def test_a_lesson_whose_answers_nobody_has_written(path):
-    module = your_turn.answers("notebook99")
-    assert "double has 0 wrong answers, not 3" in lacking(path, module)
-
-
-def test_too_few_answers(path):
-    wrong = [dataclasses.replace(SQUARE, name=str(i)) for i in range(3)]
-    module = types.SimpleNamespace(MUTANTS=wrong, REWRITES=[PRODUCT])
-    assert lacking(path, module) == [
-        "four_times has 0 wrong answers, not 3",
-        "four_times has 0 right answers, not 1",
-    ]
 
 
 def test_the_command_prints_a_table(path, tmp_path, monkeypatch, capsys):

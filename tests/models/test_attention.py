@@ -123,56 +123,11 @@ def test_causal_joins_the_other_masks(T, S, with_bias, padded):
         same(wanted, F.scaled_dot_product_attention(*qkv, is_causal=True), qkv)
 
 
-@SIZES
-def test_values_and_weights_equal_the_formula_in_loops(T, S):
-    q, k, v = heads(T, S)
-    mask = masks(T, S)["random"]
-    output, weights = attend_with_weights(q, k, v, mask)
-    for b, h, t in torch.cartesian_prod(torch.arange(B), torch.arange(H), torch.arange(T)):
-        e = [(q[b, h, t] @ k[b, h, i] / math.sqrt(K)).exp().item() for i in range(S)]
-        e = [e[i] if mask[b, h, t, i] else 0.0 for i in range(S)]
-        w = torch.tensor([one / sum(e) for one in e], dtype=torch.float64)
-        close(weights[b, h, t], w)
-        close(output[b, h, t], sum(w[i] * v[b, h, i] for i in range(S)))
-
-
-def test_gradcheck():
-    """Numerical gradients, of both forms, with empty rows among the others."""
-    shapes = ((1, 2, 3, 2), (1, 2, 4, 2), (1, 2, 4, 3), (2, 3, 4))
-    q, k, v, bias = (numbers(*shape) for shape in shapes)
-    mask = coins(3, 4, seed=5)
-    mask[1] = False
-    for function in (attend, lambda *a, **b: attend_with_weights(*a, **b)):
-        assert torch.autograd.gradcheck(
-            lambda q, k, v, bias, f=function: f(q, k, v, mask, bias=bias), (q, k, v, bias)
-        )
-
-
-def test_any_number_of_leading_dimensions():
-    for front in ((), (2,), (2, 3), (2, 3, 1)):
-        q, k, v = (numbers(*front, *shape) for shape in ((4, K), (6, K), (6, KV)))
-        mask = masks(4, 6)["one for all"]
-        wanted = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-        for found in both(q, k, v, mask):
-            same(found, wanted, [q, k, v])
-
-
 def test_the_scale_is_one_over_the_root_of_the_width_unless_given():
     q, k, _ = heads(3, 4)
     products = torch.einsum("bhtk,bhsk->bhts", q, k)
     close(attention_scores(q, k), products / math.sqrt(K))
     close(attention_scores(q, k, scale=2.0), 2 * products)
-
-
-def test_attention_without_positions_does_not_see_the_order():
-    q, k, v = heads(4, 6)
-    keys, queries = torch.randperm(6), torch.randperm(4)
-    mask = masks(4, 6)["random"]
-    for plain, turned in zip(
-        both(q, k, v, mask),
-        both(q[:, :, queries], k[:, :, keys], v[:, :, keys], mask[:, :, queries][..., keys]),
-    ):
-        close(turned, plain[:, :, queries])
 
 
 @pytest.mark.parametrize("T", [1, 5])
@@ -344,45 +299,6 @@ def test_grouped_queries_equal_those_of_torch(n_kv_heads):
     same(attention(x, source), wanted, [x, source, *attention.parameters()])
 
 
-@pytest.mark.parametrize("n_kv_heads", [1, 4])
-def test_the_future_leaves_the_past_alone(n_kv_heads):
-    attention, x = make(D, H, n_kv_heads=n_kv_heads), numbers(B, 6, D, grad=False)
-    output = attention(x, causal=True)
-    for t in range(6):
-        other = x.clone()
-        other[:, t] += 1
-        changed = (attention(other, causal=True) != output).any(-1)
-        assert changed.tolist() == [[i >= t for i in range(6)]] * B
-
-
-def test_padding_is_never_looked_at():
-    attention, x = make(D, H), numbers(B, 6, D, grad=False)
-    lengths = torch.tensor([2, 6, 4])
-    output = attention(x, mask=padding_mask(lengths, 6))
-    for b, length in enumerate(lengths):
-        close(output[b, :length], attention(x[b : b + 1, :length])[0])
-
-
-@pytest.mark.parametrize("bias", [True, False])
-def test_a_sequence_without_keys_gets_what_the_output_map_makes_of_zeros(bias):
-    attention, x = make(D, H, bias=bias), numbers(B, 5, D)
-    mask = padding_mask(torch.tensor([0, 5, 2]), 5)
-    output = attention(x, mask=mask, causal=True)
-    close(output[0], attention.output(torch.zeros(5, D, dtype=torch.float64)))
-    assert not attention.weights(x, mask=mask)[0].any()
-    for gradient in gradients(output, [x, *attention.parameters()]):
-        assert gradient.isfinite().all()
-    assert not gradients(output, [x])[0][0].any()
-
-
-def test_dropout_acts_in_training_only():
-    attention, x = make(D, H, dropout=0.5), numbers(B, 5, D)
-    plain = make(D, H)
-    assert not torch.allclose(attention(x), plain(x))
-    close(attention.weights(x), plain.weights(x))
-    same(attention.eval()(x), plain(x), [x])
-
-
 # --- relative positions
 
 
@@ -462,14 +378,6 @@ def test_one_query_sees_the_keys_that_its_head_shares(G):
     close(found, attend(q.float(), *shared).bfloat16())
 
 
-@pytest.mark.parametrize("G", [1, 2, 4])
-def test_one_position_gives_what_it_gives_among_others(G):
-    torch.manual_seed(0)
-    attention = MultiHeadAttention(D, H, n_kv_heads=G).double()
-    x = numbers(B, 6, 8)
-    close(attention(x[:, -1:], x, causal=True), attention(x, causal=True)[:, -1:])
-
-
 def unguarded(q, k, v, attn_mask=None, scale=None, **_):
     """A kernel that makes NaN of an empty row, as some do."""
     scores = q @ k.transpose(-2, -1) * (scale or 1 / math.sqrt(q.shape[-1]))
@@ -521,3 +429,42 @@ def test_no_nan_arises_on_the_way(with_bias, monkeypatch):
 def test_what_does_not_fit_is_refused_in_one_sentence(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("n_kv_heads", [1, 4])
+def test_the_future_leaves_the_past_alone(n_kv_heads):
+    attention, x = make(D, H, n_kv_heads=n_kv_heads), numbers(B, 6, D, grad=False)
+    output = attention(x, causal=True)
+    for t in range(6):
+        other = x.clone()
+        other[:, t] += 1
+        changed = (attention(other, causal=True) != output).any(-1)
+        assert changed.tolist() == [[i >= t for i in range(6)]] * B
+
+
+def test_padding_is_never_looked_at():
+    attention, x = make(D, H), numbers(B, 6, D, grad=False)
+    lengths = torch.tensor([2, 6, 4])
+    output = attention(x, mask=padding_mask(lengths, 6))
+    for b, length in enumerate(lengths):
+        close(output[b, :length], attention(x[b : b + 1, :length])[0])
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_sequence_without_keys_gets_what_the_output_map_makes_of_zeros(bias):
+    attention, x = make(D, H, bias=bias), numbers(B, 5, D)
+    mask = padding_mask(torch.tensor([0, 5, 2]), 5)
+    output = attention(x, mask=mask, causal=True)
+    close(output[0], attention.output(torch.zeros(5, D, dtype=torch.float64)))
+    assert not attention.weights(x, mask=mask)[0].any()
+    for gradient in gradients(output, [x, *attention.parameters()]):
+        assert gradient.isfinite().all()
+    assert not gradients(output, [x])[0][0].any()
+
+
+def test_dropout_acts_in_training_only():
+    attention, x = make(D, H, dropout=0.5), numbers(B, 5, D)
+    plain = make(D, H)
+    assert not torch.allclose(attention(x), plain(x))
+    close(attention.weights(x), plain.weights(x))
+    same(attention.eval()(x), plain(x), [x])

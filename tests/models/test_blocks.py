@@ -66,43 +66,6 @@ def test_the_norms_equal_torchs_in_values_and_gradients(ours, theirs):
     close(found, gradients(theirs(x), x, *theirs.parameters()))
 
 
-def test_layer_norm_is_the_lectures_formula_with_the_biased_variance():
-    """Galerne: y = (x - E) / sqrt(V + eps) * gamma + beta, over the features of each token."""
-    norm, x = shaken(nn.LayerNorm(D)), 3 * numbers(B, T, D) + 5
-    y = norm(x)
-    for i in range(B):
-        for j in range(T):
-            E = sum(x[i, j, k] for k in range(D)) / D
-            V = sum((x[i, j, k] - E) ** 2 for k in range(D)) / D
-            for k in range(D):
-                expected = (x[i, j, k] - E) / (V + 1e-5).sqrt() * norm.weight[k] + norm.bias[k]
-                close(y[i, j, k], expected)
-
-
-def test_rms_norm_is_the_lectures_formula():
-    """Godey: a_i / sqrt(mean of a_j^2) * g_i; without eps only where eps does not matter."""
-    norm, x = shaken(RMSNorm(D)), 3 * numbers(B, T, D) + 5
-    expected = torch.empty_like(x)
-    for i in range(D):
-        mean_of_squares = sum(x[..., j] ** 2 for j in range(D)) / D
-        expected[..., i] = x[..., i] / mean_of_squares.sqrt() * norm.weight[i]
-    torch.testing.assert_close(norm(x), expected, atol=0, rtol=1e-6)
-    close(norm.__class__(D, eps=0.0).double()(x), expected / norm.weight)
-
-
-@pytest.mark.parametrize("norm", [nn.LayerNorm, RMSNorm])
-def test_what_a_norm_takes_away(norm):
-    """Scale for both; a shift for LayerNorm alone; and a constant or zero x is no trouble."""
-    layer, x = norm(D, eps=0.0).double(), numbers(B, T, D)
-    close(layer(7 * x), layer(x))
-    close(layer(x).square().mean(-1), torch.ones(B, T, dtype=torch.float64))
-    assert torch.allclose(layer(x + 2), layer(x)) == (norm is nn.LayerNorm)
-    zeros = torch.zeros(1, D, requires_grad=True)
-    y = norm(D)(zeros)
-    assert not y.any()
-    assert torch.autograd.grad(y.sum(), zeros)[0].isfinite().all()
-
-
 # --- Feed-forward layers
 
 
@@ -136,20 +99,6 @@ def test_the_gated_layer_is_shazeers_formula(activation, formula, bias):
     x, W, V, W2 = numbers(B, T, D), layer.gate.weight.T, layer.up.weight.T, layer.down.weight.T
     b, c, b2 = (p.bias if bias else 0 for p in (layer.gate, layer.up, layer.down))
     close(layer(x), (formula(x @ W + b) * (x @ V + c)) @ W2 + b2)
-
-
-def test_the_gated_layers_default_is_swiglu_without_bias():
-    layer = GatedFeedForward(D)
-    assert layer.activation is F.silu
-    assert all(part.bias is None for part in (layer.gate, layer.up, layer.down))
-
-
-@pytest.mark.parametrize("d_model", [1, 8, 96, 100])
-def test_the_default_widths_cost_about_the_same(d_model):
-    plain, gated = FeedForward(d_model, bias=False), GatedFeedForward(d_model)
-    assert plain.up.out_features == 4 * d_model
-    found, wanted = (sum(p.numel() for p in layer.parameters()) for layer in (gated, plain))
-    assert wanted - 3 * d_model < found <= wanted
 
 
 @pytest.mark.parametrize("kind", [FeedForward, GatedFeedForward])
@@ -244,29 +193,6 @@ def test_a_block_drops_what_torchs_layer_drops(kind):
     assert not torch.allclose(ours(x), ours.eval()(x))
 
 
-def silence(block):
-    for layer in (block.attention.output, block.feed_forward.down):
-        nn.init.zeros_(layer.weight)
-        if layer.bias is not None:
-            nn.init.zeros_(layer.bias)
-
-
-@pytest.mark.parametrize("norm", [nn.LayerNorm, RMSNorm])
-def test_with_silent_sub_layers_a_pre_norm_block_is_the_identity(norm):
-    """And so are 50 of them, with the gradient 1; a post-norm block still normalizes twice."""
-    block, x = make(PreNormBlock, norm=norm), numbers(B, T, D, seed=1).requires_grad_()
-    silence(block)
-    y = x
-    for _ in range(50):
-        y = block(y, causal=True)
-    assert torch.equal(y, x)
-    assert torch.equal(torch.autograd.grad(y.sum(), x)[0], torch.ones_like(x))
-    post = make(PostNormBlock, norm=norm)
-    silence(post)
-    close(post(x), post.feed_forward_norm(post.attention_norm(x)))
-    assert not torch.allclose(post(x), x)
-
-
 PARTS = [
     {},
     {"bias": False, "n_kv_heads": 1},
@@ -274,18 +200,6 @@ PARTS = [
     {"positions": RotaryPositions(D // H)},
     {"positions": ALiBi(H)},
 ]
-
-
-@pytest.mark.parametrize("parts", PARTS)
-@BLOCKS
-def test_a_causal_block_does_not_see_the_future_and_another_does(kind, parts):
-    block, x = make(kind, **parts), numbers(B, T, D, seed=1)
-    for t in range(T):
-        other = x.clone()
-        other[:, t] += numbers(D, seed=2)
-        changed = (block(other, causal=True) - block(x, causal=True)).abs().amax((0, 2)) > 1e-9
-        assert changed.tolist() == [s >= t for s in range(T)]
-        assert ((block(other) - block(x)).abs().amax((0, 2)) > 1e-9).all()
 
 
 @pytest.mark.parametrize("parts", PARTS)
@@ -310,18 +224,25 @@ def test_the_weights_are_those_that_the_block_uses(kind, parts):
     close(block(x, causal=True), after)
 
 
-@BLOCKS
-def test_a_row_that_sees_nothing_gives_numbers_and_gradients(kind):
-    block, x = make(kind), numbers(B, T, D, seed=1).requires_grad_()
-    mask = padding_mask(torch.tensor([7, 2, 0]), T)
-    y = block(x, mask)
-    assert y.isfinite().all()
-    assert all(part.isfinite().all() for part in gradients(y, x, *block.parameters()))
+def test_layer_norm_is_the_lectures_formula_with_the_biased_variance():
+    """Galerne: y = (x - E) / sqrt(V + eps) * gamma + beta, over the features of each token."""
+    norm, x = shaken(nn.LayerNorm(D)), 3 * numbers(B, T, D) + 5
+    y = norm(x)
+    for i in range(B):
+        for j in range(T):
+            E = sum(x[i, j, k] for k in range(D)) / D
+            V = sum((x[i, j, k] - E) ** 2 for k in range(D)) / D
+            for k in range(D):
+                expected = (x[i, j, k] - E) / (V + 1e-5).sqrt() * norm.weight[k] + norm.bias[k]
+                close(y[i, j, k], expected)
 
 
-@BLOCKS
-def test_the_norm_is_the_one_that_was_asked_for(kind):
-    block = make(kind, norm=RMSNorm)
-    assert isinstance(block.attention_norm, RMSNorm)
-    assert isinstance(block.feed_forward_norm, RMSNorm)
-    assert block.attention_norm is not block.feed_forward_norm
+def test_rms_norm_is_the_lectures_formula():
+    """Godey: a_i / sqrt(mean of a_j^2) * g_i; without eps only where eps does not matter."""
+    norm, x = shaken(RMSNorm(D)), 3 * numbers(B, T, D) + 5
+    expected = torch.empty_like(x)
+    for i in range(D):
+        mean_of_squares = sum(x[..., j] ** 2 for j in range(D)) / D
+        expected[..., i] = x[..., i] / mean_of_squares.sqrt() * norm.weight[i]
+    torch.testing.assert_close(norm(x), expected, atol=0, rtol=1e-6)
+    close(norm.__class__(D, eps=0.0).double()(x), expected / norm.weight)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
-import math
-
 import pytest
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from helpers.contracts import next_log_probs
 from helpers.data.batching import windows
 from helpers.data.sources import MarkovSource
-from helpers.inference.evaluation import log_probs, score
+from helpers.inference.evaluation import score
 from helpers.inference.neural_predictor import NeuralPredictor
 from helpers.learning.training import Training
-from helpers.models.convolution import AutoregressiveLM, CausalConvolutionLM, GatedConvolution
+from helpers.models.convolution import AutoregressiveLM, CausalConvolutionLM
 
 V, D = 5, 3
 
@@ -68,18 +64,6 @@ def test_autoregressive_values_and_gradients_equal_the_formula(order, size):
             row = row + model.A[k - 1].weight[tokens[place] if place >= 0 else V]
         rows.append(row)
     assert_equal_with_gradients(model, tokens, torch.stack(rows))
-
-
-def test_autoregressive_is_one_linear_convolution_of_one_hot_vectors():
-    model, tokens = autoregressive(3), text(12)
-    one_hot = F.one_hot(torch.cat([torch.tensor([V, V]), tokens]), V + 1).double()  # (2+T, V+1)
-    kernel = torch.stack([table.weight.T for table in reversed(model.A)], dim=2)  # oldest first
-    expected = F.conv1d(one_hot.T[None], kernel, model.b)[0].T
-    torch.testing.assert_close(model(tokens[None])[0], expected)
-
-
-def test_autoregressive_begins_with_all_tokens_equally_likely():
-    assert torch.equal(AutoregressiveLM(V, 2)(text(6)[None]), torch.zeros(1, 6, V))
 
 
 @pytest.mark.parametrize("size", [1, 6])
@@ -136,20 +120,6 @@ def test_a_token_changes_the_logits_in_its_reach_and_no_others(model_and_reach):
         assert changed == sorted(t + d for d in distances if t + d < size)
 
 
-def test_before_the_text_is_a_token_of_its_own(model_and_reach):
-    model, _ = model_and_reach
-    tokens, R = text(6), model.receptive_field
-    before = torch.cat([torch.full((R + 3,), V), tokens])
-    torch.testing.assert_close(model(before[None])[0, -6:], model(tokens[None])[0])
-    assert model(tokens[None]).shape == (1, 6, V)
-
-
-def test_texts_of_a_batch_do_not_meet(model_and_reach):
-    model, _ = model_and_reach
-    texts = torch.stack([text(9, 1), text(9, 2)])
-    torch.testing.assert_close(model(texts)[1], model(texts[1:])[0])
-
-
 @pytest.mark.parametrize("length", [1, 3, 512])
 def test_the_predictor_equals_the_full_forward_pass(model_and_reach, length):
     model, _ = model_and_reach
@@ -160,15 +130,6 @@ def test_the_predictor_equals_the_full_forward_pass(model_and_reach, length):
         torch.testing.assert_close(next_log_probs(predictor, tokens[:t]), full[t])
     expected = full[:-1].gather(1, tokens[:, None])[:, 0]
     torch.testing.assert_close(predictor.log_probs(tokens, length), expected)
-
-
-def test_dropout_is_for_training_only():
-    model, tokens = convolution(dropout=0.5), text(24)
-    assert not torch.equal(model(tokens[None]), model(tokens[None]))
-    predictor = NeuralPredictor(model, V, model.receptive_field)
-    assert torch.equal(log_probs(predictor, tokens), log_probs(predictor, tokens))
-    without = convolution()  # the same weights
-    assert torch.equal(model.eval()(tokens[None]), without(tokens[None]))
 
 
 # Trained on known sources
@@ -197,69 +158,3 @@ def test_order_one_learns_a_source_of_order_one(seed):
     assert found.nats_per_token - score(source, fresh).nats_per_token < 0.006
     # -log p deviates by less than 1 nat, so its mean by less than 0.01.
     assert found.nats_per_token == pytest.approx(source.entropy_rate(), abs=0.006 + 0.05)
-
-
-def exclusive_or(noise):
-    """The next bit is the sum of the last two, modulo 2, but for some noise."""
-    rows = torch.empty(2, 2, 2, dtype=torch.float64)
-    for x, y in itertools.product(range(2), repeat=2):
-        rows[x, y, x ^ y], rows[x, y, 1 - (x ^ y)] = 1 - noise, noise
-    return MarkovSource(rows)
-
-
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.nightly)])
-def test_votes_cannot_combine_what_a_convolution_can(seed):
-    """Exclusive or: log 2 is the least that votes pay.
-
-    Either bit alone says nothing of the next one, so the gradient is zero where all votes are zero,
-    and the loss of this model has no lower point than one with a zero gradient.
-    """
-    source = exclusive_or(0.1)
-    assert source.entropy_rate() == pytest.approx(-0.1 * math.log(0.1) - 0.9 * math.log(0.9))
-    tokens, fresh = samples(source, seed)
-    votes = score(fitted(lambda: AutoregressiveLM(2, 2), tokens, seed, 200, 0.05), fresh)
-    gates = score(fitted(lambda: CausalConvolutionLM(2, 8, (1,)), tokens, seed, 200, 0.02), fresh)
-    assert votes.nats_per_token > math.log(2) - 0.02
-    assert gates.nats_per_token < source.entropy_rate() + 0.05
-
-
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.nightly)])
-def test_a_wider_field_learns_what_a_narrower_one_cannot_see(seed):
-    """Each bit repeats the one eight tokens before it, nine times in ten."""
-    noise = torch.rand(10_000, generator=torch.Generator().manual_seed(seed)) < 0.1
-    bits = torch.randint(2, (8,), generator=torch.Generator().manual_seed(seed + 50)).tolist()
-    for flip in noise.tolist():
-        bits.append(bits[-8] ^ flip)
-    tokens, fresh = torch.tensor(bits[:8000]), torch.tensor(bits[8000:])
-    found = {
-        dilations: score(
-            fitted(lambda d=dilations: CausalConvolutionLM(2, 8, d), tokens, seed, 200, 0.02), fresh
-        ).nats_per_token
-        for dilations in [(1, 2), (1, 2, 4)]
-    }
-    floor = -0.1 * math.log(0.1) - 0.9 * math.log(0.9)  # 0.33; its estimate deviates by 0.015
-    assert found[1, 2, 4] < floor + 0.1
-    assert found[1, 2] > 0.6
-
-
-@pytest.mark.parametrize(
-    ("build", "words"),
-    [
-        (lambda: AutoregressiveLM(V, 0), "order must be one token or more, not 0"),
-        (lambda: CausalConvolutionLM(V, D, ()), "one dilation or more"),
-        (lambda: CausalConvolutionLM(V, D, (1, 0)), r"dilations \(1, 0\)"),
-        (lambda: CausalConvolutionLM(V, D, (1, 2), kernel=0), "kernel 0"),
-    ],
-)
-def test_bad_input_is_refused_in_words(build, words):
-    with pytest.raises(ValueError, match=words):
-        build()
-
-
-def test_a_layer_shortens_by_its_reach_and_adds_to_what_it_reads():
-    layer, x = seeded(lambda: GatedConvolution(D, 3, 2)), torch.randn(2, D, 9).double()
-    assert layer.reach == 4
-    assert layer(x).shape == (2, D, 5)
-    nn.init.zeros_(layer.residual.weight)
-    nn.init.zeros_(layer.residual.bias)
-    assert torch.equal(layer(x), x[:, :, 4:])

@@ -8,8 +8,7 @@ from torch import nn
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from helpers.course.checks.devices import OneDevice
-from helpers.learning.training import Training, language_model_loss
+from helpers.learning.training import Training
 from helpers.models.attention import MultiHeadAttention
 from helpers.models.blocks import FeedForward
 from helpers.models.encoder_decoder import DecoderBlock, EncoderDecoder
@@ -107,21 +106,3 @@ def test_it_learns_to_turn_a_text_round():
     wanted = [[2, 9, 3, 5, BOS], [8, 7, 4, 4, BOS]]
     assert net.write(sources, BOS, BOS + V, 5).tolist() == wanted
     assert net.write(sources[:1], BOS, 9, 7).tolist() == [[2, 9]]  # it ends where its end comes
-
-
-def test_on_another_device_all_tensors_are_made_there():
-    net = model().to("meta")
-    tokens = torch.zeros(2, 5, dtype=torch.long, device="meta")
-    with OneDevice():
-        logits = net(tokens, tokens)
-        language_model_loss(logits, tokens).backward()
-    assert logits.is_meta
-    assert logits.shape == (2, 5, V)
-
-
-def test_bad_input_is_refused():
-    net = model()
-    with pytest.raises(RuntimeError, match="invalid for input of size"):
-        net(rows(2, 4), rows(3, 4))
-    with pytest.raises(ValueError, match="expected 0 to 10"):
-        net(rows(2, 4) + V, rows(2, 4))

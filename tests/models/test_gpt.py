@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import json
 import math
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.nn import functional as F
 from torch.testing import assert_close
 from transformers import LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
 from helpers.models.gpt import GPT, GPTConfig
-from helpers.models.positions import LearnedPositions
-from helpers.models.transformer import Transformer
-from helpers.token_ids import check_ids
 
 V, D, H, L, LONGEST = 11, 16, 4, 2, 32
 SIZES = {"d_model": D, "n_heads": H, "n_layers": L, "max_length": LONGEST}
@@ -135,21 +130,6 @@ def test_the_modern_form_equals_models_of_transformers(kind, settings, changes, 
             assert_close(mine, its, atol=1e-6, rtol=1e-4)
 
 
-def test_the_gpt2_form_equals_the_course_s_transformer():
-    """Without its biases in the attention, and with the exact GELU."""
-    model = make("gpt2", activation="gelu")
-    theirs = Transformer(V, D, H, L, positions=LearnedPositions(LONGEST, D)).double()
-    state = model.state_dict()
-    with torch.no_grad():
-        for name, tensor in state.items():
-            if "attention." in name and name.endswith("bias"):
-                tensor.zero_()
-    kept = {name: state[name] for name in theirs.state_dict() if name in state}
-    kept["embedding.weight"] = F.pad(kept["embedding.weight"], (0, 0, 0, 1))
-    theirs.load_state_dict(kept)
-    close(model(text(3, 20)), theirs(text(3, 20)))
-
-
 def test_squared_relu_stands_between_the_matrices():
     block, x = make("modern").blocks[0], torch.randn(2, 3, D).double()
     hidden = F.linear(x, block.feed_forward.up.weight).clamp(min=0) ** 2
@@ -168,31 +148,7 @@ def test_the_future_leaves_the_past_alone(form):
         assert changed.tolist() == [s >= t for s in range(9)]
 
 
-def test_rotary_positions_know_no_longest_text():
-    assert make("modern")(text(1, LONGEST + 5)).isfinite().all()
-
-
 # --- Weights
-
-
-@EVERY
-def test_the_weights_are_those_that_forward_uses(form):
-    """Rows sum to 1, and from the weights and the values the logits come out again."""
-    model, tokens = make(form), text(3, 7)
-    found = model.weights(tokens)
-    assert len(found) == L
-    x = model.embedding(tokens)
-    for weights, block in zip(found, model.blocks):
-        assert weights.shape == (3, H, 7, 7)
-        close(weights.sum(-1), torch.ones(3, H, 7, dtype=torch.float64))
-        assert not weights.triu(1).any()
-        G = block.attention.n_kv_heads
-        v = block.attention.value(block.attention_norm(x)).unflatten(-1, (G, D // H))
-        heads = torch.einsum("bhts,bshk->bthk", weights, v.repeat_interleave(H // G, 2)).flatten(2)
-        x = x + block.attention.output(heads)
-        x = x + block.feed_forward(block.feed_forward_norm(x))
-    matrix = (model.output or model.embedding).weight
-    close(model.norm(x) @ matrix.T, model(tokens))
 
 
 # --- Reading with the cache
@@ -250,24 +206,6 @@ def test_states_of_some_texts_and_shorter_states(form):
     close(model.read(more, state)[0], model(torch.cat([tokens, more], 1))[:, 8:])
 
 
-def test_the_memory_grows_with_the_text():
-    model, tokens = make("modern"), text(1, 140)
-    state, found = model.start(1), []
-    for token in tokens.split(1, 1):
-        logits, state = model.read(token, state)
-        found.append(logits)
-    close(torch.cat(found, 1), model(tokens))
-
-
-def test_texts_of_a_batch_do_not_meet():
-    model, tokens = make("modern, grouped"), text(3, 8)
-    _, state = model.read(tokens[:, :5])
-    logits, _ = model.read(tokens[:, 5:], state)
-    for row in range(3):
-        _, alone = model.read(tokens[row : row + 1, :5])
-        close(model.read(tokens[row : row + 1, 5:], alone)[0], logits[row : row + 1])
-
-
 def test_reading_follows_no_gradients_and_works_in_inference_mode():
     model, tokens = make("modern"), text(2, 6)
     with torch.inference_mode():
@@ -298,25 +236,6 @@ def test_the_smallest_gpt2_has_the_known_number_of_parameters():
 
 
 # --- Settings, saving
-
-
-@EVERY
-def test_settings_and_weights_come_back_from_files(form, tmp_path):
-    model = make(form)
-    (tmp_path / "config.json").write_text(json.dumps(dataclasses.asdict(model.config)))
-    save_file(model.state_dict(), tmp_path / "model.safetensors")
-    config = GPTConfig(**json.loads((tmp_path / "config.json").read_text()))
-    assert config == model.config
-    again = GPT(config).double().eval()
-    again.load_state_dict(load_file(tmp_path / "model.safetensors"))
-    assert torch.equal(again(text(2, 9)), model(text(2, 9)))
-    assert {type(value) for value in dataclasses.asdict(config).values()} <= {
-        int,
-        str,
-        bool,
-        float,
-        type(None),
-    }
 
 
 def test_every_setting_reaches_its_part():
@@ -397,19 +316,6 @@ def test_the_blocks_of_the_modern_form_begin_as_the_identity_and_learn(activatio
         assert parameter.grad.any(), name
 
 
-@pytest.mark.parametrize("form", ["gpt2", "modern, grouped"])
-def test_it_learns_a_text_by_heart(form):
-    torch.manual_seed(0)
-    model, tokens = GPT(FORMS[form]), text(2, 17)
-    optimizer = torch.optim.AdamW(model.parameters(), 0.02)
-    for _ in range(40):
-        loss = F.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    assert loss.item() < 0.5 < math.log(V)
-
-
 # --- Dropout, compiling
 
 
@@ -472,12 +378,3 @@ def test_a_read_that_fails_leaves_the_state_as_it_was():
 def test_settings_out_of_range_are_refused(settings, complaint):
     with pytest.raises(ValueError, match=complaint):
         GPT(GPTConfig(**{"vocab_size": V, **settings}))
-
-
-def test_ids_that_stand_for_nothing_are_not_read():
-    check_ids(torch.tensor([[0, 4]]), 5)
-    check_ids(torch.tensor([[0, 5]]), 5, "the padding")
-    with pytest.raises(ValueError, match="from 0 to 5; expected 0 to 4: encode"):
-        check_ids(torch.tensor([[0, 5]]), 5)
-    with pytest.raises(ValueError, match="from 0 to 6; expected 0 to 4, and 5 for the padding"):
-        check_ids(torch.tensor([[0, 6]]), 5, "the padding")

@@ -5,21 +5,18 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections import Counter
 from pathlib import Path
 
 import nltk.lm
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from helpers.contracts import next_log_probs
 from helpers.data.sources import lagged_source
-from helpers.data.tokenizers import CharTokenizer, WordTokenizer
+from helpers.data.tokenizers import WordTokenizer
 from helpers.inference.evaluation import score
-from helpers.models.gram_counts import NGramCounts, _unique
+from helpers.models.gram_counts import NGramCounts
 from helpers.models.ngram import (
     AddK,
     JelinekMercer,
@@ -60,11 +57,6 @@ def test_scoring_a_text_equals_stepping_through_it(model, end):
     torch.testing.assert_close(fitted.log_probs(text), stepped)
 
 
-def test_an_order_that_is_no_whole_number_is_refused():
-    with pytest.raises(ValueError, match=r"n is 2\.5; expected a whole number, 1 or more"):
-        KneserNey(2.5).fit(torch.tensor([0, 1]), 2)
-
-
 @pytest.mark.parametrize("text", [[0, 1], [0, 1, 1, 0, 1, 1, 0]])
 @pytest.mark.parametrize("model", DISTRIBUTIONS)
 def test_an_order_that_no_sentence_reaches_scores_as_it_steps(model, text):
@@ -77,45 +69,11 @@ def test_an_order_that_no_sentence_reaches_scores_as_it_steps(model, text):
     assert score(fitted, text).tokens == len(text)
 
 
-def test_weights_are_tuned_for_an_order_that_no_sentence_reaches():
-    model = JelinekMercer(5).fit(torch.tensor([0, 1]), 2).tune(torch.tensor([0, 1, 1, 0]))
-    assert all(0 <= weight < 1 for weight in model.weights)
-
-
-def test_maximum_likelihood_by_hand():
-    text = "abracadabra"
-    tokenizer = CharTokenizer.train(text)
-    model = MaximumLikelihood(2).fit(tokenizer.encode(text), tokenizer.vocab_size)
-    followers = Counter(b for a, b in itertools.pairwise(text) if a == "a")
-    p = next_log_probs(model, tokenizer.encode("a")).exp()
-    for i, letter in enumerate(tokenizer.alphabet):
-        assert p[i] == pytest.approx(followers[letter] / sum(followers.values()))
-
-
 def test_add_k_by_hand():
     model = AddK(2, k=0.5).fit(torch.tensor([0, 1, 0, 1, 0, 2]), 4)
     p = next_log_probs(model, [0]).exp()
     assert p.tolist() == pytest.approx([0.5 / 5, 2.5 / 5, 1.5 / 5, 0.5 / 5])
     assert next_log_probs(model, [3]).exp().tolist() == pytest.approx([0.25] * 4)  # never seen
-
-
-def test_counts_agree_with_a_dictionary_of_tuples():
-    tokens = random_tokens(500, 6)
-    counts = NGramCounts(tokens, 4, 6)
-    words = tokens.tolist()
-    for k in range(1, 5):
-        grams = Counter(tuple(words[i : i + k]) for i in range(len(words) - k + 1))
-        started = [(6, *words[: k - 1])] if k > 1 else []  # the start mark and what follows it
-        assert counts.sizes[k - 1] == len(set(grams) | set(started))
-        table = counts.tables[k - 1]
-        assert int(table.count.sum()) == sum(grams.values()) + len(started)
-        if k < 4:
-            left = Counter(g[1:] for g in {tuple(words[i : i + k + 1]) for i in range(500 - k)})
-            opening = tuple(words[:k])
-            left[opening] += 1  # the start mark stands before it
-            assert sum(left.values()) + (k > 1) == int(
-                counts.continuation(k)[: len(table.word)].sum()
-            )
 
 
 def test_no_gram_reaches_across_the_end_of_a_sentence():
@@ -179,16 +137,6 @@ def test_tuned_weights_are_better_than_any_neighbour():
         assert float(other.log_probs(held_out).sum()) < best
 
 
-def test_step_leaves_its_state_alone_and_batches_agree():
-    model = KneserNey(3).fit(random_tokens(200, 5), 5)
-    state = model.step(torch.tensor([5, 5]), model.start(2))[1]
-    before = state.copy()
-    together, _ = model.step(torch.tensor([1, 4]), state)
-    assert np.array_equal(state, before)
-    torch.testing.assert_close(together[0], next_log_probs(model, [1]))
-    torch.testing.assert_close(together[1], next_log_probs(model, [4]))
-
-
 def test_longer_counts_serve_shorter_models():
     tokens, text = random_tokens(300, 5), random_tokens(50, 5, seed=4)
     counts = NGramCounts(tokens, 4, 5)
@@ -206,23 +154,6 @@ def test_counts_unlike_those_of_text_leave_something_to_the_unseen():
         log_p = ModifiedKneserNey(n).fit(text, 8).log_probs(fresh)
         assert torch.isfinite(log_p).all()
         assert -log_p.mean() < math.log(8)
-
-
-@given(st.lists(st.integers(0, 2**62), min_size=1, max_size=50))
-@settings(deadline=None)
-def test_unique_is_numpys(keys):
-    keys = np.array(keys)
-    expected = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-    for ours, theirs in zip(_unique(keys), expected, strict=True):
-        assert np.array_equal(ours, theirs)
-
-
-@given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.integers(1, 5))
-@settings(deadline=None, max_examples=60)
-def test_tiny_texts_are_no_exception(tokens, n):
-    for model in DISTRIBUTIONS:
-        fitted = model(n).fit(torch.tensor(tokens), 4)
-        assert float(next_log_probs(fitted, tokens).exp().sum()) == pytest.approx(1)
 
 
 def test_bad_input():

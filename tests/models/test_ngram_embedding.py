@@ -14,54 +14,12 @@ def filled(order: int = 4, rows: int = 64) -> HashedNGrams:
     return module
 
 
-def by_hand(tokens: list[int], n: int, rows: int) -> list[int]:
-    """The rows of the n-grams of one text, by Python's unbounded whole numbers."""
-    padded, found = [7] * (n - 1) + tokens, []
-    for t in range(len(tokens)):
-        value = 0
-        for token in padded[t : t + n]:
-            value = (1_000_003 * value + token + 1) % (2**31 - 1)
-        found.append(value % rows)
-    return found
-
-
-def test_rows_are_those_of_a_hash_by_hand():
-    module = filled()
-    tokens = torch.randint(7, (3, 20), generator=torch.Generator().manual_seed(1))
-    for n, found in zip((2, 3, 4), module.hashes(tokens)):
-        assert found.tolist() == [by_hand(row, n, 64) for row in tokens.tolist()]
-
-
-def test_the_sum_of_the_tables():
-    module, tokens = filled(), torch.tensor([[1, 2, 3, 3, 0]])
-    tables = module.tables.weight.split(64)
-    expected = sum(table[by_hand([1, 2, 3, 3, 0], n, 64)] for n, table in zip((2, 3, 4), tables))
-    torch.testing.assert_close(module(tokens)[0], expected)
-
-
 @pytest.mark.parametrize("cut", [1, 2, 3, 7, 11])
 def test_a_text_in_two_parts_gives_what_it_gives_in_one(cut):
     module = filled()
     tokens = torch.randint(7, (2, 12), generator=torch.Generator().manual_seed(2))
     parts = module(tokens[:, :cut]), module(tokens[:, cut:], tokens[:, :cut])
     torch.testing.assert_close(torch.cat(parts, 1), module(tokens), rtol=0, atol=0)
-
-
-def test_nothing_but_the_last_n_tokens_matters():
-    module = filled()
-    tokens = torch.randint(7, (1, 12), generator=torch.Generator().manual_seed(3))
-    other = tokens.clone()
-    other[0, 4] = (other[0, 4] + 1) % 7
-    moved = (module(other) - module(tokens)).abs().amax(-1)[0] > 0
-    assert moved.tolist() == [4 <= t < 8 for t in range(12)]
-
-
-def test_different_bigrams_seldom_share_a_row_of_a_large_table():
-    module = HashedNGrams(65, 1, 2)
-    pairs = torch.cartesian_prod(torch.arange(65), torch.arange(65))
-    rows = module.hashes(pairs)[0][:, 1]
-    # 4,225 balls in 65,536 boxes: 134 collisions are expected of a random function.
-    assert 4225 - len(rows.unique()) < 180
 
 
 def test_it_begins_at_zero_and_its_gradient_is_sparse():
@@ -71,26 +29,6 @@ def test_it_begins_at_zero_and_its_gradient_is_sparse():
     output.sum().backward()
     assert module.tables.weight.grad.is_sparse
     assert module.tables.weight.grad._nnz() == 6
-
-
-@pytest.mark.parametrize(("order", "rows"), [(1, 8), (2, 0)])
-def test_bad_settings_are_told(order, rows):
-    with pytest.raises(ValueError, match="expected n-grams of 2 tokens or more"):
-        HashedNGrams(7, 6, order, rows)
-
-
-def test_dropout_leaves_out_whole_vectors_and_keeps_the_mean():
-    module = HashedNGrams(7, 6, 2, 64, dropout=0.25)
-    module.tables.weight.data.fill_(1.0)
-    tokens = torch.zeros(50, 80, dtype=torch.long)
-    torch.manual_seed(0)
-    dropped = module.train()(tokens)
-    kept = (dropped > 0).float()
-    assert torch.equal(kept.amin(-1), kept.amax(-1)), "a vector is kept whole or not at all"
-    assert torch.equal(dropped, kept / 0.75)
-    share = kept[..., 0].mean().item()
-    assert abs(share - 0.75) < 4 * (0.75 * 0.25 / 4000) ** 0.5
-    assert torch.equal(module.eval()(tokens), torch.ones(50, 80, 6))
 
 
 # Beside the embedding of a GPT

@@ -19,14 +19,6 @@ def normal(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> to
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
 
 
-def test_by_hand() -> None:
-    made = quantize(torch.tensor([[0.7, -0.35, 0.12, 0.0]]), bits=4)
-    assert made.scales.tolist() == [[pytest.approx(0.1)]]
-    assert made.codes.tolist() == [[7, -4, 1, 0]] or made.codes.tolist() == [[7, -3, 1, 0]]
-    assert made.dequantized()[0, 0] == pytest.approx(0.7)
-    assert quantize(torch.tensor([[1.27, -0.5, 0.004]])).codes.tolist() == [[127, -50, 0]]
-
-
 @pytest.mark.parametrize("bits", [2, 3, 4, 8])
 @pytest.mark.parametrize("group", [None, 4, 16])
 def test_no_weight_moves_by_more_than_half_a_step(bits: int, group: int | None) -> None:
@@ -46,20 +38,6 @@ def test_equals_pytorchs_quantisation_per_channel() -> None:
     zeros = torch.zeros(5, dtype=torch.int32)
     theirs = torch.fake_quantize_per_channel_affine(weight, made.scales[:, 0], zeros, 0, -127, 127)
     assert torch.allclose(theirs, made.dequantized())
-
-
-def test_a_group_of_zeros_stays_zero() -> None:
-    weight = torch.cat([torch.zeros(2, 4), torch.ones(2, 4)], 1)
-    assert torch.equal(quantize(weight, 4, 4).dequantized(), weight)
-
-
-def test_smaller_groups_move_weights_less() -> None:
-    weight = normal(64, 128)
-    errors = [
-        float((quantize(weight, 4, group).dequantized() - weight).square().mean())
-        for group in (8, 32, 128)
-    ]
-    assert errors == sorted(errors)
 
 
 def test_layer_equals_the_product_with_the_rounded_matrix() -> None:
@@ -96,31 +74,10 @@ def test_a_model_is_copied_and_weighs_less() -> None:
     assert not torch.equal(rounded.embedding.weight, model.embedding.weight)
 
 
-def test_an_output_of_its_own_is_quantised_too() -> None:
-    torch.manual_seed(0)
-    model = GPT(GPTConfig.modern(16, n_layers=1, n_heads=2, d_model=32, max_length=8)).double()
-    nn.init.normal_(model.output.weight)
-    tokens = torch.arange(8)[None]
-    small = quantize_model(model, 4, 16)
-    with torch.no_grad():
-        assert not torch.allclose(small(tokens), model(tokens))
-        model.output.weight.copy_(quantize(model.output.weight, 4, 16).dequantized())
-        assert torch.allclose(small(tokens), model(tokens))  # the blocks write nothing yet
-
-
-def test_errors_say_what_is_expected() -> None:
-    with pytest.raises(ValueError, match="divides the 12"):
-        quantize(torch.ones(2, 12), 4, 5)
-    with pytest.raises(ValueError, match="2 to 8 bits"):
-        quantize(torch.ones(2, 12), 1)
-
-
 def test_what_cannot_be_quantised_is_said() -> None:
     small = quantize_model(nn.Sequential(nn.Linear(4, 4)), 8)
     with pytest.raises(ValueError, match="is quantized already, to 8 bits"):
         quantize_model(small, 4)
-    with pytest.raises(ValueError, match="This Embedding has no linear map to quantize"):
-        quantize_model(nn.Embedding(3, 4))
 
 
 @pytest.mark.parametrize("inputs", [1, 15, 16, 33, 85])
@@ -131,3 +88,11 @@ def test_the_kernel_reads_rows_of_every_width(inputs: int) -> None:
     expected = F.linear(x.float(), layer.weight, layer.bias)
     size = (x.float().abs() @ layer.weight.abs().T).max()
     assert ((layer(x).float() - expected).abs() < 0.02 * size).all()
+
+
+def test_by_hand() -> None:
+    made = quantize(torch.tensor([[0.7, -0.35, 0.12, 0.0]]), bits=4)
+    assert made.scales.tolist() == [[pytest.approx(0.1)]]
+    assert made.codes.tolist() == [[7, -4, 1, 0]] or made.codes.tolist() == [[7, -3, 1, 0]]
+    assert made.dequantized()[0, 0] == pytest.approx(0.7)
+    assert quantize(torch.tensor([[1.27, -0.5, 0.004]])).codes.tolist() == [[127, -50, 0]]

@@ -66,8 +66,6 @@ def test_a_query_of_unknown_words_gets_nothing_and_settings_are_checked():
     assert not BM25(["a", "b"]).scores("c").any()
     with pytest.raises(ValueError, match="no texts"):
         BM25([])
-    with pytest.raises(ValueError, match="b from 0 to 1"):
-        BM25(["a"], b=1.5)
 
 
 def test_other_words_can_be_compared():

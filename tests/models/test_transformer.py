@@ -95,47 +95,6 @@ def test_values_and_gradients_equal_a_model_built_on_torch(kind, causal):
     close(found, wanted)
 
 
-@pytest.mark.parametrize("length", [1, 2, 9])
-@EVERY
-def test_a_causal_model_does_not_see_the_future(kind, length):
-    model, tokens = make(kind), text(2, length)
-    logits = model(tokens)
-    for t in range(length):
-        other = tokens.clone()
-        other[:, t] = (other[:, t] + 1) % V
-        changed = (model(other) - logits).abs().amax((0, 2)) > 1e-9
-        assert changed.tolist() == [s >= t for s in range(length)]
-        close(model(tokens[:, : t + 1]), logits[:, : t + 1])
-
-
-@EVERY
-def test_a_model_that_is_not_causal_sees_everything(kind):
-    model, tokens = make(kind, causal=False), text(2, 9)
-    for t in range(9):
-        other = tokens.clone()
-        other[:, t] = (other[:, t] + 1) % V
-        assert ((model(other) - model(tokens)).abs().amax((0, 2)) > 1e-9).all()
-
-
-@EVERY
-def test_without_positions_and_mask_the_order_is_lost(kind):
-    """Reordered tokens give reordered logits; any positions, or the mask, break that."""
-    tokens, order = text(3, 9), torch.randperm(9, generator=torch.Generator().manual_seed(1))
-    for causal in (True, False):
-        model = make(kind, causal=causal)
-        same = torch.allclose(model(tokens[:, order]), model(tokens)[:, order], atol=1e-9)
-        assert same == (kind == "none" and not causal)
-
-
-@pytest.mark.parametrize("n_layers", [1, 2])
-def test_the_causal_mask_alone_tells_the_order_from_the_second_layer_on(n_layers):
-    """In one layer the last token sees the earlier ones as a set, however they are ordered."""
-    model, tokens = make("none"), torch.tensor([[0, 1, 2, 3, 4], [3, 1, 0, 2, 4]])
-    model.blocks = model.blocks[:n_layers]
-    first, second = model(tokens)[:, -1]
-    assert torch.allclose(first, second, atol=1e-9) == (n_layers == 1)
-
-
 @EVERY
 def test_relative_positions_depend_on_distances_alone(kind):
     """Where absolute ones are moved too, a text further along gets other logits."""
@@ -160,25 +119,6 @@ def test_each_layer_has_relative_positions_of_its_own():
 
 
 # --- Weights
-
-
-@CAUSAL
-@EVERY
-def test_the_weights_are_those_that_forward_uses(kind, causal):
-    """From the weights and the values the logits come out again."""
-    model, tokens = make(kind, causal=causal), F.pad(text(3, 6), (1, 0), value=V)
-    found = model.weights(tokens)
-    assert len(found) == L
-    x = model.embedding(tokens)
-    for weights, block in zip(found, model.blocks):
-        assert weights.shape == (3, H, 7, 7)
-        close(weights.sum(-1), torch.ones(3, H, 7, dtype=torch.float64))
-        assert bool(weights.triu(1).any()) == (not causal)
-        v = block.attention.value(block.attention_norm(x)).unflatten(-1, (H, D // H))
-        heads = torch.einsum("bhts,bshk->bthk", weights, v).flatten(2)
-        x = x + block.attention.output(heads)
-        x = x + block.feed_forward(block.feed_forward_norm(x))
-    close(model.norm(x) @ model.embedding.weight[:V].T, model(tokens))
 
 
 # --- Vocabulary, initialization, dropout
@@ -227,27 +167,12 @@ def test_the_weights_begin_as_gpt2s():
     assert loss.item() == pytest.approx(math.log(500), abs=0.3)
 
 
-def test_positions_that_are_handed_over_keep_their_weights():
-    positions = LearnedPositions(LONGEST, D)
-    before = positions.embedding.weight.clone()
-    model = Transformer(V, D, H, L, positions=positions)
-    assert model.embedding.positions is positions
-    assert torch.equal(positions.embedding.weight, before)
-
-
 def test_dropout_acts_in_training_only():
     plain, model = make("learned"), make("learned", dropout=0.3)
     tokens = text(3, 8)
     assert not torch.allclose(model(tokens), model(tokens))
     assert {m.p for m in model.modules() if isinstance(m, nn.Dropout)} == {0.3}
     close(model.eval()(tokens), plain(tokens))
-
-
-def test_it_is_made_from_the_sizes_that_were_asked_for():
-    model = Transformer(V, D, H, 3, d_hidden=11)
-    assert len(model.blocks) == 3
-    assert {block.feed_forward.up.out_features for block in model.blocks} == {11}
-    assert {block.attention.n_heads for block in model.blocks} == {H}
 
 
 def test_it_refuses_what_it_cannot_read():
@@ -306,3 +231,16 @@ def test_another_kind_of_block():
         x = block.attention_norm(x + block.attention(x, causal=True))
         x = block.feed_forward_norm(x + block.feed_forward(x))
     close(model(tokens), model.norm(x) @ model.embedding.weight[:V].T)
+
+
+@pytest.mark.parametrize("length", [1, 2, 9])
+@EVERY
+def test_a_causal_model_does_not_see_the_future(kind, length):
+    model, tokens = make(kind), text(2, length)
+    logits = model(tokens)
+    for t in range(length):
+        other = tokens.clone()
+        other[:, t] = (other[:, t] + 1) % V
+        changed = (model(other) - logits).abs().amax((0, 2)) > 1e-9
+        assert changed.tolist() == [s >= t for s in range(length)]
+        close(model(tokens[:, : t + 1]), logits[:, : t + 1])

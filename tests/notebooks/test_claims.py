@@ -55,16 +55,6 @@ def test_what_is_no_file_of_claims(tmp_path, text, words):
         read_claims(path)
 
 
-def test_blocks_are_read_with_their_lines(tmp_path):
-    path = tmp_path / "notebook01.py"
-    path.write_text(HEAD + "# %% a\nfor x in y:\n    assert x\n\n# %% b trained\nassert z\n")
-    first, second = read_claims(path)
-    assert (first.cell, first.trained, first.line) == ("a", False, 4)
-    assert first.source == "for x in y:\n    assert x\n"
-    assert (second.cell, second.trained, second.line) == ("b", True, 8)
-    assert read_claims(tmp_path / "none.py") == []
-
-
 CELLS = {"set": "import torch\n\nx = 1\ntorch.manual_seed(3)", "drawn": "y = torch.rand(1)"}
 GOOD = "# %% set\nassert x == 1\nx, z = 2, torch.rand(5)\n\n# %% drawn\nassert y < 1\n"
 FALSE = "# %% set\nw = x\nassert w == 1\n\n# %% drawn\nassert y < 0, 'too large'\n"
@@ -98,8 +88,9 @@ def recipe(root):
 def course(tmp_path_factory):
     """A course with this one's conftest, one small test, and five notebooks with their claims."""
     folder = tmp_path_factory.mktemp("course")
-    kept = ("pyproject.toml", "tests/conftest.py")
-    for path in (*kept, "tests/notebooks/claims_run.py", "tests/notebooks/short_trainings.py"):
+    kept = ["pyproject.toml", "tests/conftest.py"]
+    kept += [f"tests/notebooks/{n}.py" for n in ("claims_run", "short_trainings", "warm_kernels")]
+    for path in kept:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / path, folder / path)
     (folder / "tests/test_small.py").write_text("def test_small():\n    assert True\n")

@@ -37,14 +37,6 @@ def test_the_library_gives_the_logits_that_ship():
         assert_close(load_gpt2(TINY)(kept["tokens"]), kept["logits"], atol=1e-5, rtol=1e-5)
 
 
-def test_every_number_of_it_matters():
-    tensors = load_file(TINY / "model.safetensors")
-    for name, tensor in tensors.items():
-        if not name.endswith("attn.bias"):
-            plain = 1.0 if "ln_" in name and name.endswith("weight") else 0.0
-            assert (tensor - plain).std() > 0.1, name
-
-
 def test_the_card_names_its_files_and_they_are_small():
     card = (DATA_FOLDER / "README.md").read_text(encoding="utf-8")
     for file in TINY.iterdir():
@@ -98,7 +90,3 @@ def test_no_network_and_altered_files_are_told_in_one_sentence(monkeypatch, erro
     with pytest.raises(GPT2FilesError, match=words) as told:
         find_gpt2(fetch=True)
     assert "\n" not in str(told.value)
-
-
-def test_the_hashes_are_whole():
-    assert all(len(known) == 64 and int(known, 16) for known in gpt2_files.SHA256.values())

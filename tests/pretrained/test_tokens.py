@@ -15,11 +15,6 @@ def test_merges_are_found_again_from_the_tokens_in_their_order():
     assert list(merges_of(tokens)) == trained.merges
 
 
-def test_a_token_that_no_merges_make_is_refused():
-    with pytest.raises(ValueError, match="No merges before it"):
-        list(merges_of([bytes([byte]) for byte in range(256)] + [b"abc"]))
-
-
 @pytest.mark.pretrained
 def test_ids_are_those_that_tiktokens_documentation_gives():
     gpt4 = openai_tokenizer("gpt4")

@@ -87,7 +87,6 @@ def counted(draw):
     cases=counted,
     slips="""
     (r + 1) * more => r * more
-    (r + 1) * more => more
         Each of the pairs with r + 1 occurrences has r + 1 tokens that can be taken out.
     (r + 1) * more / same => (r + 1) * same / more
         The tokens come from the pairs with r + 1 occurrences, and fall to those with r.

@@ -70,15 +70,12 @@ def called_balanced(answer, sequences):
     call=called_balanced,
     slips="""
     -2.0]) => -1.0])
-    -2.0]) => 0.0])
         Something is left open. The third unit says how much, and the difference of the two counters
         says the opposite: which of them must have the larger weight?
     [1.0, -1.0, -2.0] => [-1.0, 1.0, -2.0]
-    [1.0, -1.0, -2.0] => [-1.0, 1.0, -1.0]
         Take the last row of the table: the third unit is 0 there, and your first two weights
         reward a closing too many.
     [1.0, -1.0, -2.0] => [0.0, 0.0, -1.0]
-    [1.0, -1.0, -2.0] => [0.0, 0.0, -2.0]
         The third unit is 0 in the last row of the table, too, where a closing is too many: which
         of the counters tell?
     0.5 => 0.0
@@ -131,14 +128,11 @@ def colours_and_depths(_):
     range(depth + 1) => range(1, depth + 1)
         The empty stack is one, too.
     colours**height => colours * height
-    return colours * depth + 1
         Every further element multiplies the number of stacks.
     return (colours + 1) ** depth
         A stack has no holes: where nothing lies, nothing lies above it.
     colours**height => (2 * colours) ** height
         Only openings lie on a stack, one for each colour.
-    return sum(depth**height for height in range(colours + 1))
-        Colours and depth have changed places.
     """,
 )
 def n_stacks(colours, depth):

@@ -42,8 +42,6 @@ def as_list(answer, w, h):
         h[t] is a value of tanh already, so the slope is 1 - h[t] ** 2, without another tanh.
     range(len(h) - 1, 0, -1) => range(1, len(h))
         Go from the last step back: the first factor is that of h[T].
-    h[t] ** 2 => h[t - 1] ** 2
-        The step from h[t - 1] to h[t] has the slope at h[t], not at h[t - 1].
     """,
 )
 def products(w, h):

@@ -53,8 +53,6 @@ def combines_steps(trial):
         The step doubles in each round: after round r a position already holds 2^r steps.
     return b.cumsum(0)
         This adds the b's only: each state is multiplied by the next a before.
-    return a * b
-        The states before are missing: h_t needs h_{t-1}.
     """,
 )
 def scan(a, b):

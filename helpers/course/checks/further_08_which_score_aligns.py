@@ -44,8 +44,6 @@ def links(draw):
         That is one minus the recall: links that are wrong do not count in it.
     2 * both / (found.sum() + truth.sum()) => both / (found | truth).sum()
         That divides by the union (the Jaccard distance); here it is |A| + |L|.
-    float( => 100 * float(
-        A share from 0 to 1 is asked for, no per cent.
     """,
 )
 def error_rate(found, truth):
@@ -95,9 +93,6 @@ def tables(draw):
     partners = [table[second] for second in table if second[k] == other] ;; \
     found.append(number - partner) => found += [number - partner for partner in partners]
         Here other things differ, too: a network has one partner, which is the same but at k.
-    found = [] => found, turn = [], [x for each, x in table.items() if each[k] == other] ;; \
-    number - partner => number - turn[len(found)]
-        The partner is another network here: look it up by its tuple, not by its turn.
     return found => return [sum(found) / len(found)]
         That is their mean: all differences are asked for, one for each pair.
     number - partner => number

@@ -62,12 +62,8 @@ def in_blocks(trial):
         The gradient that arrives from the layers above is missing: o.backward(gradient[rows]).
     range(0, len(Q), B) => range(0, len(Q) - B + 1, B)
         The last block may be shorter than B: its rows count, too.
-    range(0, len(Q), B) => range(0, min(B, len(Q)), B)
-        That is the first block alone.
     return Q.grad, K.grad, V.grad => return K.grad, V.grad, Q.grad
         The order is that of the arguments: Q, K, V.
-    return Q.grad, K.grad, V.grad => return gradient, gradient, gradient
-        That is the gradient of the output; those of Q, K and V are asked for.
     """,
 )
 def gradients_again(attend, Q, K, V, B, gradient):

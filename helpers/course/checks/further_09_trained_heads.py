@@ -42,9 +42,6 @@ def rows_and_columns(draw):
         tokens, the last axis.
     total[..., rows].mean(-1) => (total * rows).mean((-1, -2))
         Only the chosen rows count: divide by their number, not by that of all tokens.
-    total[..., rows].mean(-1) => \
-    torch.stack([t[..., r].mean(-1) for t, r in zip(total.unbind(2), rows) if r.any()]).mean(0)
-        Each token counts once here: no means of texts, but of all tokens together.
     """,
 )
 def weight_on(looks, rows, columns):

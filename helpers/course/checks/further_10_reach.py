@@ -25,7 +25,6 @@ def bases(draw):
     factor ** (d_k / (d_k - 2)) => factor
         Nearly: the slowest pair has the exponent -(d_k - 2) / d_k, not -1.
     factor ** (d_k / (d_k - 2)) => factor ** 2
-    factor ** (d_k / (d_k - 2)) => factor ** (d_k / 2)
         That is right for d_k = 4 alone: the slowest pair's exponent is -(d_k - 2) / d_k.
     (d_k / (d_k - 2)) => ((d_k - 2) / d_k)
         The exponent stands on its head: a power of the new base must grow by the factor.

@@ -33,10 +33,8 @@ def square_matrices(draw):
     range(len(A)) => range(1, len(A))
         The distance 0, a position and itself, comes first.
     return A[-1].flip(0)
-    .mean() => [0]
         That is the last row alone, or the first column alone; take the mean over all pairs.
     return A.mean(0)
-    return A.mean(1)
         That is the mean of each column or row, a key's or a query's position, not a distance.
     """,
 )
@@ -72,8 +70,6 @@ def pairs(draw):
         b is a difference: in q1 k2 - q2 k1 one of the products has a minus.
     return a * math.cos => a, b = b, a; return a * math.cos
         a and b have changed places: at distance 0 the score is the plain dot product.
-    k[0] + q[1] => k[0] - q[1]
-        At distance 0 the score is the plain dot product, q1 k1 + q2 k2.
     return score_by_distance(q, k, math.radians(theta), distance)
         theta is in radians already: math.cos takes radians.
     """,

@@ -29,14 +29,9 @@ def routers(draw):
         Twice a softmax: it is taken of the k best *logits*.
     best.softmax(dim=-1) => best.softmax(dim=0)
         Each token has weights of its own that sum to 1: the softmax goes along the last dimension.
-    best.softmax(dim=-1), chosen => best.softmax(dim=-1).flip(-1), chosen.flip(-1)
-        The best expert comes first.
-    best.softmax(dim=-1) => torch.full_like(best, 1 / k)
-        The weights are the router's: a better logit gives a larger weight.
     best.softmax(dim=-1) => best
         These are the logits themselves: take a softmax of them.
     (k, dim=-1) => (k, dim=-1, largest=False)
-    return route(-logits, k)
         The *largest* logits are chosen.
     best.softmax(dim=-1), chosen => chosen, best.softmax(dim=-1)
         The weights come first, then the experts.

@@ -49,15 +49,11 @@ def sizes_of_models(draw):
         H K is not D here: look at the shapes of attn_q and attn_output.
     3 * D * hidden => 2 * D * hidden
         A gated layer has three matrices: ffn_gate, ffn_up and ffn_down.
-    4 * D + 2 * K => 2 * D
     4 * D + 2 * K => 4 * D
-    4 * D + 2 * K => 4 * D + H * K + G * K
         Six norms in a block: four of width D, and those of queries and keys, which all heads share,
         of width K.
     V * D + => 2 * V * D +
         The output's matrix is the table of embeddings once more: count it once.
-    + D => + 0
-        One norm stands behind the last block: output_norm, of width D.
     """,
 )
 def count_parameters(V, D, L, H, G, K, hidden):
@@ -91,8 +87,6 @@ def caches(draw):
         A local layer never looks at what is further back than its window: it need not keep it.
     n_global * n_tokens + n_local * => (n_global + n_local) *
         A global layer keeps all tokens of the text, a local one those of its window.
-    n_local * min(n_tokens, W) => min(n_tokens, n_local * W)
-        Each local layer keeps its own: of a short text, each keeps all tokens.
     2 * G * K * 2 * => 2 * G * K *
         A key *and* a value, and each of their numbers has two bytes: a factor of four.
     2 * G * K * 2 * => 2 * K * 2 *
@@ -143,23 +137,14 @@ def uses_of_attention(draw):
     self.rotary.rotate(self.query_norm(q)) => self.query_norm(self.rotary.rotate(q)) ;; \
     self.rotary.rotate(self.key_norm(k)) => self.key_norm(self.rotary.rotate(k))
         First the norm, then the rotation: the norm's gain differs from feature to feature.
-    self.rotary.rotate(self.query_norm(q)) => self.rotary.rotate(q)
-    self.rotary.rotate(self.key_norm(k)) => self.rotary.rotate(k)
     self.query_norm(q) => q ;; self.key_norm(k) => k
         Queries and keys are both normalized, head by head.
-    self.query_norm(q) => self.key_norm(q)
-    self.key_norm(k) => self.query_norm(k)
-        Queries and keys have a norm each, with gains of its own.
-    self.rotary.rotate(self.query_norm(q)) => self.query_norm(q)
-    self.rotary.rotate(self.key_norm(k)) => self.key_norm(k)
     self.rotary.rotate(self.query_norm(q)) => self.query_norm(q) ;; \
     self.rotary.rotate(self.key_norm(k)) => self.key_norm(k)
         Queries and keys are both turned, by self.rotary.rotate.
     for y in (k, v)) => for y in (k, self.rotary.rotate(v)))
         Only queries and keys are turned; values stay as they are.
     math.sqrt(self.d_head) => 1
-    math.sqrt(self.d_head) => math.sqrt(x.shape[1])
-    math.sqrt(self.d_head) => math.sqrt(x.shape[2])
         The scores are divided by the root of K, the number of features of a head.
     (share_heads(y, q.shape[1]) for y in (k, v)) => \
     (y.repeat(1, q.shape[1] // y.shape[1], 1, 1) for y in (k, v))
@@ -168,16 +153,12 @@ def uses_of_attention(draw):
     scores ;; (scores.softmax(-1) @ v) => \
     (scores.softmax(-1) * window_mask(x.shape[1], self.window) @ v)
         The mask comes before the softmax, or the weights of a query no longer sum to 1.
-    ~window_mask => window_mask
-        True means may be looked at: fill the scores where the mask is False.
     window_mask(x.shape[1], self.window) => window_mask(x.shape[1], x.shape[1])
         That is the causal mask: hide what is further back than self.window as well.
     self.window), -math.inf) => self.window - 1), -math.inf)
         The window counts the query's own token, and so does window_mask(T, W).
     .transpose(1, 2).flatten(2)) => .reshape(x.shape[0], x.shape[1], -1))
         Before the heads are merged, (B, heads, T, K) must become (B, T, heads, K).
-    softmax(-1) => softmax(-2)
-        The weights of one query sum to 1: the softmax goes over the keys, the last axis.
     """,
     uses={"RMSNorm", "RotaryPositions", "share_heads", "window_mask"},
 )
@@ -249,7 +230,6 @@ def keeps_init(trial):
     (local if i % c.global_every else to_all) => local
         All layers are local: every c.global_every-th looks at all tokens.
     (c.max_length, c.global_base) => (c.max_length, c.local_base)
-    (c.window, c.local_base) => (c.window, c.global_base)
         The two kinds of layers have bases of their own.
     * self.scale =>
         The embeddings are multiplied by the root of D before they enter the stream.

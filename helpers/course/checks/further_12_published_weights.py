@@ -38,12 +38,8 @@ def tensors_of_a_block(draw):
         Embeddings are no linear maps: wte and wpe stay as they are.
     theirs.startswith("h.") and => "c_attn" in theirs and
         All linear maps are stored that way, the square ones too, where no shape complains.
-    theirs.startswith("h.") and => theirs.startswith("h.") and "c_proj" not in theirs and
-        A square matrix fits either way, and must be turned like the others.
     tensor.chunk(len(ours)) => tensor.chunk(len(ours))[::-1]
         The three parts are queries, keys, values: in the order given.
-    tensor.chunk(len(ours)) => tensor.chunk(3)
-        Only c_attn is cut in three: cut each tensor into as many parts as there are names of ours.
     state[name] = part => state[ours] = tensor
         Each part is filed under its own name: ours is a tuple of names.
     tensor.chunk(len(ours)) => [tensor] * len(ours)

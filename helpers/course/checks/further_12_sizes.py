@@ -22,13 +22,8 @@ def blocks_of_any_form(draw):
     2 * D * G * K => 2 * D * H * K
         Keys and values have G heads of K numbers, the queries H.
     2 * D * H * K + 2 * D * G * K => 2 * D * G * K + 2 * D * G * K
-    2 * D * H * K + 2 * D * G * K => 2 * D * K + 2 * D * K
-    2 * D * H * K => 2 * D * K
         Queries have H heads of K numbers, keys and values G.
-    2 * D * G * K => 2 * D * K
-        Keys and values have G heads, of K numbers each.
     2 * D * H * K + 2 * D * G * K => 4 * D**2
-    2 * D * H * K => 2 * D**2
         The heads of queries are H K wide together, which need not be D.
     2 * D * H * K => D * H * K
         W_O is missing, which leads from the H K numbers of all heads back to D.
@@ -37,15 +32,9 @@ def blocks_of_any_form(draw):
     + 2 * D * G * K =>
         The matrices of keys and values are missing.
     (3 if gated else 2) => 2
-    (3 if gated else 2) => 3
-    (3 if gated else 2) => (2 if gated else 3)
         A gated layer has three matrices, a plain one two.
     * D * F => * D * 4 * D
         The feed-forward layer is F wide, not 4 D.
-    return attention + feed_forward => return attention
-        The feed-forward layer is missing.
-    return attention + feed_forward => return feed_forward
-        The attention is missing.
     """,
 )
 def block_parameters(D, H, K, G, F, gated):

@@ -31,13 +31,6 @@ def matrices(draw):
         S S is a product of matrices; ** squares number by number.
     c * S @ S @ X => c * S @ X
         The last term has S twice: c S S X.
-    G / G.norm() => G / G.abs().max()
-        Divide by the norm of the whole matrix, not by its largest number.
-    G / G.norm() => G / G.svd()[1][0]
-        Divide by G.norm(), the root of the sum of all squares; the largest singular value would
-        need the decomposition that Muon does without.
-    return (G / G.norm()).sign()
-        That is the sign of each number; the rounds act on whole directions.
     """,
 )
 def orthogonalise(G, rounds=5):

@@ -33,7 +33,6 @@ def layers_of_heads(draw):
     return attention.output(only) => return attention.output(values)
         Those are all heads together: set the numbers of the others to zero.
     values = attention.value(x) => values = x
-    values[:, h * K : (h + 1) * K] => x[:, h * K : (h + 1) * K]
         The stream is turned into values first: attention.value(x).
     values[:, h * K : (h + 1) * K] => x[:, h * K : (h + 1) * K] ;; \
     return attention.output(only) => return attention.output(attention.value(only))
@@ -43,12 +42,9 @@ def layers_of_heads(draw):
         Heads are counted from 0: the numbers of head h begin at h K.
     return attention.output(only) => \
     return values[:, h * K : (h + 1) * K] @ attention.output.weight[h * K : (h + 1) * K]
-    return attention.output(only) => return only @ attention.output.weight
         attention.output multiplies by the *transposed* weight: the head has K of its columns.
     return attention.output(only) => return attention.output(values - only)
         Those are the other heads: yours is the one that stays.
-    return attention.output(only) => return attention.output(only) / attention.n_heads
-        Each head writes its part as it is; the output is their sum, not their mean.
     K = values.shape[1] // attention.n_heads => K = attention.n_heads
         A head has K = D / H numbers; H is the number of heads.
     """,
@@ -86,12 +82,8 @@ def weights_of_a_head(draw):
         That is the weight on the same token, and the one after it is looked for.
     t - n + 1] => t - n - 1]
         That is the token before the earlier one: the one after it is looked for.
-    t - n + 1] => t - n + 2]
-        That is one position too far.
     range(n + 1, => range(n,
         The second round begins at position n + 1: position 0 holds the token that begins the text.
-    range(n + 1, 2 * n + 1) => range(n, 2 * n)
-        The second round begins at position n + 1 and ends at 2n.
     2 * n + 1) => 2 * n)
         The last position, 2n, belongs to the second round.
     [t, t - n + 1] => [t - n + 1, t]
@@ -131,15 +123,12 @@ def texts_and_books(draw):
     "many of them are known, and divide by the length of the list.",
     cases=texts_and_books,
     slips="""
-    return sum(piece in known for piece in pieces) => \
-    return sum(piece in known for piece in set(pieces))
     return sum(piece in known for piece in pieces) / len(pieces) => \
     return len(set(pieces) & known) / len(set(pieces))
         A sequence that occurs twice in the text counts twice.
     len(text) - n + 1 => len(text) - n
         The last sequence is missing: a text of m words has m - n + 1 of them.
     tuple(text[i : i + n]) => tuple(text[i : i + n - 1])
-    tuple(text[i : i + n]) => " ".join(text[i : i + n])
         The known sequences are tuples of n words: tuple(text[i : i + n]).
     / len(pieces) => / len(text)
         A text of m words has m - n + 1 sequences of n words: divide by their number.
@@ -149,8 +138,6 @@ def texts_and_books(draw):
         The share is that of the text's sequences, not of the known ones.
     (piece in known for piece in pieces) => (piece not in known for piece in pieces)
         Those are new; count the ones that are known.
-    return sum => return 100 * sum
-        The share lies between 0 and 1.
     """,
 )
 def copied(text, known, n):

@@ -25,7 +25,6 @@ def pairs_of_distributions(draw):
     cases=pairs_of_distributions,
     slips="""
     (p / q) => (q / p)
-    return verify(q, p)
         The drafts come from q and are to be corrected towards p: which divides which?
     .clamp(max=1) =>
         A probability is at most 1: min(1, p/q).
@@ -39,9 +38,6 @@ def pairs_of_distributions(draw):
         What is rejected is replaced from the residual, not from p again.
     missing / missing.sum(-1, keepdim=True) => missing / missing.sum()
         For several distributions at once, each has a sum of its own: sum(-1, keepdim=True).
-    accept, missing / missing.sum(-1, keepdim=True) => \
-    missing / missing.sum(-1, keepdim=True), accept
-        The probability of accepting comes first.
     """,
 )
 def verify(p, q):
@@ -127,16 +123,12 @@ def rounds_of_drafts(draw):
     slips="""
     torch.rand((), generator=generator) => torch.rand(())
         Draw all random numbers from the generator that is handed in: generator=generator.
-    torch.rand((), generator=generator) => 0.5
-        With chance accept[x] the draft stays: compare a new random number with it each time.
     new = [] => new, u = [], torch.rand((), generator=generator) ;; \
     if torch.rand((), generator=generator) >= => if u >=
         Each draft is judged by a random number of its own. With one number for the whole round the
         drafts do not stay independently of each other.
     draw(residual) => residual.argmax()
         Which token replaces a rejected one is a matter of chance: draw it from the residual.
-    draw(p[-1]) => p[-1].argmax()
-        The one more is a matter of chance, too: draw it from p[-1].
     draw(residual) => draw(p_x)
         What is rejected is replaced from the residual of its own position, not from p again.
     return [*new, int(draw(residual))] => return new
@@ -144,15 +136,9 @@ def rounds_of_drafts(draw):
     return [*new, int(draw(residual))] => return [int(draw(residual))]
         The drafts that were accepted before it belong to the new tokens.
     return [*new, int(draw(residual))] => x = int(draw(residual))
-    return [*new, int(draw(residual))] => continue
-    return [*new, int(draw(residual))] => break
         With the first rejection the round ends: all later drafts are dropped.
     return [*new, int(draw(p[-1]))] => return new
         All drafts were accepted: the same pass gives one more token, drawn from p[-1].
-    zip(drafted, p, q) => zip(drafted, p[1:], q)
-        Each draft is judged by the row of p with its own index: p[0] belongs to the first draft.
-    draw(p[-1]) => draw(p[-2])
-        The one more comes from the *last* row of p, p[-1].
     >= accept[x] => < accept[x]
         The draft is accepted if the random number is *below* accept[x].
     """,

@@ -30,10 +30,6 @@ def guessed_texts(draw):
         Guesses stand only where a token was chosen; everywhere else the text itself.
     read != tokens => sampled != tokens
         Where nothing was chosen the text is read: it cannot be replaced there.
-    read != tokens => read == tokens
-        True stands for *replaced*; here it stands for the original.
-    torch.where(chosen, sampled, tokens) => torch.where(chosen, tokens, sampled)
-        It is the other way round: the guesses where a token was chosen.
     return read, => return tokens,
         The discriminator reads the text with the guesses in it, not the original.
     read != tokens => (read != tokens)[chosen]

@@ -40,10 +40,6 @@ def tagged(draw):
         The name at the end of the text is missing: nothing comes behind it.
     return [(first, after - 1) for first, after in entities_of(tags)]
         The second number is the position behind the last token.
-    return [(first + 1, after + 1) for first, after in entities_of(tags)]
-        Positions count from 0.
-    return [list(range(*span)) for span in entities_of(tags)]
-        A name is a pair of its first position and the position behind its last one.
     """,
 )
 def entities_of(tags):
@@ -84,9 +80,6 @@ def listed(draw):
         The partner is the next one of the *same kind*, not the next one of all.
     [*range(i + 1, len(kinds)), *range(i + 1)] => [*range(i, len(kinds)), *range(i)]
         Begin behind i: so everybody is their own partner.
-    [*range(i + 1, len(kinds)), *range(i + 1)] => [*range(i - 1, -1, -1), \
-    *range(len(kinds) - 1, i - 1, -1)]
-        That is the one before; the next one is asked for.
     return [kinds[j] for j in partners(kinds)]
         The *position* of the partner is asked for, not its kind.
     """,
@@ -140,12 +133,8 @@ def as_numbers(answer, *arguments):
         An answer may be one token long: j = i is allowed.
     .tril(-1) => .triu(1)
         Here the end stands before the beginning: keep the pairs with i <= j.
-    starts[:, None] + ends[None] => starts[:, None] * ends[None]
-        The two logits are added, not multiplied.
     -torch.inf => 0
         Forbidden pairs got 0, which is more than a negative sum: use minus infinity.
-    return best // T, best % T => return best % T, best // T
-        The beginning comes first, then the end.
     return best // T, best % T => return best // T, best % T + 1
         The end is the position of the last token, not the one behind it.
     """,

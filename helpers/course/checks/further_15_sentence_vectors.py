@@ -33,13 +33,10 @@ def states(draw):
         Divide by the number of tokens that are kept, not by T, and make the length 1.
     F.normalize(mean, dim=-1) => mean
         The vector is to have the length 1: divide it by its norm.
-    return h[:, 0]
     return F.normalize(h[:, 0], dim=-1)
         That is the state of [CLS] alone; the mean of all tokens is asked for.
     return F.normalize((F.normalize(h, dim=-1) * keep[..., None]).sum(1), dim=-1)
         Normalize the mean, not the states before it: long states may count more.
-    F.normalize(mean, dim=-1) => F.normalize(mean, dim=0)
-        The length is that of each text's vector: normalize along the last dimension.
     """,
 )
 def text_vectors(h, keep):
@@ -71,7 +68,6 @@ def pairs(draw):
         Divide by the temperature: a small one makes the softmax sharp.
     return F.cross_entropy(b @ a.T / temperature, torch.arange(len(a)))
         A row is a text of a, and its right partner is looked for among the texts of b.
-    return -(a * b).sum(-1).mean() / temperature
     return (1 - (a * b).sum(-1)).mean()
         That only draws partners together; without the other texts of the batch all vectors may \
 become one.

@@ -69,24 +69,17 @@ def writers(draw):
     t == w for t, w in zip(texts, wanted) => t in wanted for t in texts
         Here a text counts if it is *any* of the wanted sentences. Compare it with the one at its
         own place: zip(texts, wanted).
-    return [list(column) for column in zip(*exchange(write, french, english))]
-    return exchange(write, french, english)[::-1]
     for sentences in (french, english) => for sentences in (english, french)
         A row belongs to a prefix, the first row to to-English:, and a column to the language of the
         sentence: French sentences come first.
     (a, _), (_, d) = exchange(write, french, english); return [a, d]
-    (a, _), (_, d) = exchange(write, french, english); return [[a], [d]]
         These are the two usual cases only. The test is to exchange the prefix: each of the two
         before sentences of both languages, four numbers in all.
     / len(wanted) =>
-    row.append(sum => row.append(100 * sum
         A share is a number from 0 to 1: divide the count by the number of sentences.
     (prefix, *words) => words
-    (prefix, *words) => (*words, prefix)
         What the model reads begins with its prefix: it is the first word of every source, in front
         of the words of the sentence.
-    sum(t == w for t, w in => sum(sum(a == b for a, b in zip(t, w)) / len(w) for t, w in
-        A text counts if it is the wanted sentence word for word, not in part.
     """,
 )
 def exchange(write, french, english):

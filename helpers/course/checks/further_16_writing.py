@@ -58,11 +58,8 @@ def with_speaker(write, told, source, bos, *rest):
     call=with_speaker,
     slips="""
     words[1:] => words
-    words[1:] => [*words[1:], eos]
-    words[1:] => [*words, eos]
         Leave out both marks: bos was given, not written, and eos is no word.
     len(words) <= longest => len(words) < longest
-    len(words) <= longest => len(words) <= longest + 1
         The sentence is one word too short or too long: `longest` words may be written, without bos.
     words = [bos] => words = [1]
         bos and eos are arguments: their ids need not be 1 and 2.
@@ -109,7 +106,6 @@ def passes(draw):
     own & (read > last_mark) => torch.roll(own, 1, 1) & (read > last_mark)
         `own` says where a word is *put*: only the guesses are shifted, and own is not.
     own & (read > last_mark) => own
-    own & (read > last_mark) => own & (before > last_mark)
         Marks are never replaced, and `read` says where they stand: padding stays padding.
     own & (read > last_mark) => own & (read >= last_mark)
         The marks are the ids up to last_mark, this one included, in what is *read*.

@@ -28,24 +28,15 @@ def adapters(draw):
     F.gelu(x @ W1.T + b1) => (x @ W1.T + b1)
         The GELU between the two matrices is missing.
     F.gelu(x @ W1.T + b1) @ W2.T + b2 => F.gelu(F.gelu(x @ W1.T + b1) @ W2.T + b2)
-    F.gelu(x @ W1.T + b1) @ W2.T + b2 => F.gelu((x @ W1.T + b1) @ W2.T + b2)
         The non-linearity stands between the two matrices only, in the narrow layer.
     F.gelu(x @ W1.T + b1) => (F.gelu(x @ W1.T) + b1)
         The first bias is added before the GELU.
-    F.gelu(x @ W1.T + b1) => F.gelu(x @ W1.T + b1, approximate="tanh")
-        That is an approximation of the GELU: call F.gelu without it.
     F.gelu => torch.relu
         The non-linearity is a GELU here: F.gelu.
     W2.T + b2 => W2.T
         The second bias is missing.
     + b1 =>
         The first bias is missing.
-    return x + F.gelu(x @ W1.T + b1) @ W2.T + b2 => \
-    return F.gelu(x + (x @ W1.T + b1) @ W2.T + b2)
-        The residual connection goes around everything: nothing is done to x itself.
-    return x + F.gelu(x @ W1.T + b1) @ W2.T + b2 => \
-    return x * (F.gelu(x @ W1.T + b1) @ W2.T + b2)
-        What the two matrices give is added to x.
     """,
 )
 def adapter(x, W1, b1, W2, b2):

@@ -34,14 +34,10 @@ def differences(draw):
         With rank r the first r singular values are gone, and no more: what is left begins at r.
     [r:] => [max(r - 1, 0) :]
         With rank r the first r singular values are gone: what is left begins at index r.
-    .sum() => .mean()
-        The squares are added up, as the loss adds up the squares of all coordinates.
     .sum() => .sum().sqrt()
         The loss is the sum of squares itself, without a root.
     return (difference**2).sum()
         That is the loss without any update, r = 0.
-    [r:] => [-r:]
-        These are the r smallest; what is left are all of them but the r largest.
     """,
 )
 def best_possible(difference, r):

@@ -40,10 +40,6 @@ def networks(draw):
         Forward every layer costs one product for each weight, trained or not.
     below or trained => trained
         Any layer below counts, not only the one directly below.
-    n * below => n * (below or trained)
-        A layer is not below itself: whether it is trained counts for those above it.
-    in layers => in reversed(layers)
-        The lowest layer comes first in the list; gradients travel down to it.
     """,
 )
 def step_products(layers):

@@ -33,8 +33,6 @@ def pupils(draw):
         The factor is the *square* of the temperature.
     (q.exp() * (q - p)) => (p.exp() * (p - q))
         KL(q || p) weighs with the teacher's probabilities: q.exp() * (q - p).
-    (q.exp() * (q - p)) => (q.exp() * (p - q))
-        The sign is turned round: a divergence is never negative.
     (1 - share) * hard + share * temperature**2 * soft => \
     share * hard + (1 - share) * temperature**2 * soft
         The share is the teacher's: with 0 the tokens are all.
@@ -48,8 +46,6 @@ def pupils(draw):
         The mean over positions is asked for, as in cross_entropy.
     F.cross_entropy(pupil, tokens) => F.cross_entropy(pupil / temperature, tokens)
         The tokens are predicted at temperature 1: only the second part is softened.
-    q.exp() * (q - p) => -q.exp() * p
-        That is the cross-entropy with the teacher; subtract the teacher's own entropy.
     """,
 )
 def distillation(pupil, teacher, tokens, share, temperature):

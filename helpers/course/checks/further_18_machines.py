@@ -41,7 +41,6 @@ def layers(draw):
     F.gelu(x @ W1[mine].T) @ W2[:, mine].T => F.gelu(x @ W1[mine].T) @ W2[:, mine].T / world
         The parts are added up, not averaged.
     slice(rank * size, (rank + 1) * size) => slice(rank, None, world)
-    slice(rank * size, (rank + 1) * size) => slice((world - 1 - rank) * size, (world - rank) * size)
         The first machine has the first rows, the next one those behind them.
     """,
 )

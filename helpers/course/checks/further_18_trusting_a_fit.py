@@ -29,16 +29,12 @@ def laws(draw):
         The line gives the logarithm of A: take the exponential.
     np.exp(intercept), -slope => -slope, np.exp(intercept)
         A comes first, and then alpha.
-    np.exp(intercept) => 10**intercept
-        np.log is the natural logarithm; its inverse is np.exp, not a power of ten.
     np.log(x), np.log(y) => x, y ;; np.exp(intercept) => intercept
         The line goes through the logarithms, not through x and y themselves.
     np.log(x) => x
         Both axes are logarithmic: that of x, too.
     np.log(y) => y ;; np.exp(intercept) => intercept
         Both axes are logarithmic: that of y, too.
-    np.polyfit(np.log(x), np.log(y), 1) => np.polyfit(np.log(x[[0, -1]]), np.log(y[[0, -1]]), 1)
-        All points count, not only the first and the last: fit a line through them.
     """,
 )
 def power_law(x, y):

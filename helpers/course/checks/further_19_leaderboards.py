@@ -48,8 +48,6 @@ def list_of_ratings(answer, ratings, a, b, won):
         What a gains, b loses: one of the two rises and the other one falls.
     10 ** => 2.718281828 **
         The base is 10: 400 points are odds of ten to one.
-    / 400 => / 1000
-        The difference is divided by 400.
     """,
 )
 def elo(ratings, a, b, won):

@@ -35,8 +35,6 @@ def ranked(draw):
         Bits are asked for: the logarithms are those of base 2.
     math.log2(len(scores)) - math.log2(rank) => math.log2(rank)
         That is the work that is left: what is saved is log2 R less this.
-    math.log2(len(scores)) - math.log2(rank) => -math.log2(rank)
-        log2 R is missing.
     """,
 )
 def exposure(scores, planted):

@@ -44,18 +44,15 @@ def one_shape(shapes, name, *sizes):
     (B, T - 1) => (B, T)
         ':' keeps all B texts; ':-1' leaves out the last token of each.
     "table[ids[0]] @ W": (T, V) => "table[ids[0]] @ W": (T, D)
-    "table[ids[0]] @ W": (T, V) => "table[ids[0]] @ W": (T, D, V)
         ids[0] is one text, (T,); the table puts D numbers in the place of each id, (T, D); and a
         product with (D, V) works on the last axis alone: D becomes V.
     "table[ids[0]] @ W": (T, V) => "table[ids[0]] @ W": (B, T, V)
         ids[0] picks one text of the B, so the axis B is gone before the table is asked.
     "scores[:, -1]": (B, V) => "scores[:, -1]": (B, 1, V)
-    "scores[:, -1]": (B, V) => "scores[:, -1]": (B, T)
         -1 picks the last position of every text: the axis T is gone, and B and V are left.
     (B, T, 1) => (B, T)
         The sum over the last axis would be (B, T); keepdim=True keeps that axis, with size 1.
     (B, D) => (T, D)
-    (B, D) => (B, T)
         dim=1 is the axis that disappears: a mean over the T tokens.
     (B * T, V) => (B, T * V)
         The axes 0 and 1 are joined into one: how many positions are there in all?
@@ -185,7 +182,6 @@ def three_steps(training_step, begin, batches):
     optimizer.zero_grad() => pass
         The gradient of each step is added to that of the step before: zero_grad empties it.
     loss.backward() => pass
-    optimizer.step() => pass
     optimizer.zero_grad() => pass ;; loss.backward() => loss.backward(); optimizer.zero_grad()
         The table has not moved: backward fills in the gradients, step moves by them, and between
         the two nobody may empty them.
@@ -193,9 +189,6 @@ def three_steps(training_step, begin, batches):
         cross_entropy takes the softmax itself: hand it the scores, not probabilities.
     scores.flatten(0, 1), targets.flatten() => scores[:, -1], targets[:, -1]
         Every position is a prediction, not only the last one of each text.
-    return loss.item() => scores = model(inputs).flatten(0, 1); \
-    return F.cross_entropy(scores, targets.flatten()).item()
-        That is the loss after the step; hand back the one that was walked down.
     """,
 )
 def training_step(model, optimizer, inputs, targets):

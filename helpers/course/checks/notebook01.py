@@ -95,12 +95,8 @@ def distributions(draw):
         p says how often something comes, q is what the model believes.
     in q] => in p]
         That is the entropy of p: the surprises are those under q.
-    share * bits => share * (bits + math.log2(share))
-        That is the divergence: the entropy belongs to it.
     share * bits => bits
         Each surprise is to be weighed with its p.
-    if share > 0) => if share > 0) / len(p)
-        The weights p sum to 1 already: do not divide again.
     math.inf => 0.0
         What p never brings is to be left out. What q calls impossible may come, and costs most.
     math.log2 => math.log
@@ -181,8 +177,6 @@ def in_all_digits(narrow, *arguments):
     low * sum(shares) => low
         The steps become finer: low has to be counted in the new ones, too.
     width * before, width * shares => before, shares
-    width * shares => shares
-    width * before => before
         The new width is a part of the old width, and so is what stands before the symbol: it takes
         its shares of the width. Multiply both.
     shares[:symbol] => shares[: symbol + 1]
@@ -191,8 +185,6 @@ def in_all_digits(narrow, *arguments):
         That is where the new interval ends; its width is asked for.
     total = sum(shares); \
     return low + width * sum(shares[:symbol]) // total, width * shares[symbol] // total
-    total = sum(shares); \
-    return low + width * sum(shares[:symbol]) / total, width * shares[symbol] / total
         Dividing rounds, and then the text cannot be read back: keep whole numbers, and make the
         steps finer.
     """,

@@ -34,7 +34,6 @@ def texts_to_count(draw):
     range(n - 1, len(tokens)) => range(n - 1, len(tokens) - 1)
         The last n-gram ends with the last token; you stop before it.
     i - n + 1 : i => i - n : i
-    range(n - 1, len(tokens)) => range(n, len(tokens)) ;; i - n + 1 : i => i - n : i
         An n-gram has n tokens in all, so its context has n - 1.
     += 1 => = 1
         Make one more mark each time that the n-gram occurs.

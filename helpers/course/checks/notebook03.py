@@ -88,21 +88,10 @@ def words_to_join(draw):
         join go on behind both tokens.
     tuple(joined) => joined
         Hand back a tuple, as words are: tuple(...) makes one of a list.
-    return tuple(t[::-1] for t in join(tuple(t[::-1] for t in word[::-1]), \
-        (pair[1][::-1], pair[0][::-1])))[::-1]
-        Go from left to right: aaa is aa|a.
-    i += 2 => return tuple(joined) + word[i + 2 :]
-        The pair may occur again further on: join it everywhere.
-    word[i : i + 2] == pair => word[i : i + 2] in (pair, pair[::-1])
-    word[i : i + 2] == pair => word[i : i + 2] in (pair, pair[::-1]) ;; \
-        joined.append(pair[0] + pair[1]) => joined.append(b"".join(word[i : i + 2]))
-        Only a followed by b is the pair (a, b), not b followed by a.
     pair[0] + pair[1] => pair
         The pair becomes one token, its bytes together: pair[0] + pair[1].
     i < len(word) => i < len(word) - 1
         The last token is lost if it is not part of a pair.
-    word[i : i + 2] == pair => b"".join(word[i : i + 2]) == b"".join(pair)
-        Compare the two tokens, not their bytes in one piece: ab and c are not the pair of a and bc.
     return tuple(b"".join(word).replace(pair[0] + pair[1], b"_").split(b"_"))
         Only these two tokens side by side are joined; all others stay as they are.
     """,
@@ -154,7 +143,6 @@ def words_to_learn(draw):
     join(word, pair): count => join(word, pair): 1
         A word that occurs five times has each of its pairs five times: keep the counts.
     range(n_merges) => range(n_merges - 1)
-    range(n_merges) => range(n_merges + 1)
         Count your merges: as many are asked for as n_merges says.
     """,
 )

@@ -83,14 +83,8 @@ def that_can_be_trained(factored_loss, E, U, a, b):
         The logarithm is missing: the loss is -log p of what came, and yours -p.
     F.cross_entropy(scores, b) => F.nll_loss(scores, b)
         There is no softmax yet: F.nll_loss takes log-probabilities, F.cross_entropy the scores.
-    F.cross_entropy(scores, b) => F.nll_loss(scores.log_softmax(0), b)
-        The softmax runs over the symbols that may follow: along the rows, dim=1.
     F.cross_entropy(scores, b) => F.cross_entropy(scores, b, reduction="sum")
         That is the sum over the pairs; the loss is their mean.
-    F.cross_entropy(scores, b) => F.cross_entropy(scores, b, reduction="none")
-        One number comes out, the mean over the pairs.
-    F.cross_entropy(scores, b) => F.cross_entropy(scores, b) / 0.6931471805599453
-        That is in bits; asked are nats, as PyTorch gives them.
     E[a] @ U => E[b] @ U
         The word that was read, a, picks the row of E; b is what came.
     """,

@@ -30,13 +30,10 @@ def sequences(draw):
     slips="""
     torch.tanh(x[:, t] @ W_xh.T + h @ W_hh.T + b) => x[:, t] @ W_xh.T + h @ W_hh.T + b
         tanh is missing: without it the network would be linear.
-    h @ W_hh.T => h @ W_hh
-    x[:, t] @ W_xh.T => x[:, t] @ W_xh
     h @ W_hh.T => h @ W_hh ;; x[:, t] @ W_xh.T => x[:, t] @ W_xh
         In the formula a matrix stands on the left of a column. Here inputs and states are rows:
         multiply each of them with a transposed matrix, x[:, t] @ W_xh.T and h @ W_hh.T.
     + b) => )
-    b) => 0) + b
         The bias b is missing inside tanh, where it is added to the other two.
     states = [] => states, h = [], torch.zeros_like(h)
         h_0 is handed in as h: begin with it, not with zeros.
@@ -87,22 +84,16 @@ def ways_back(draw):
     + W_hh.T @ delta =>
         What comes back from the step after is missing: W_hh.T @ delta.
     1 - h[t] ** 2 => 1 - h[t - 1] ** 2
-    1 - h[t] ** 2 => 1 - torch.tanh(h[t]) ** 2
     (1 - h[t] ** 2) => (1 - h[t]) ** 2
         The slope of tanh at step t follows from its output, and that is h[t]: 1 - h[t] ** 2.
     (g[t - 1] + W_hh.T @ delta) * (1 - h[t] ** 2) => g[t - 1] + W_hh.T @ delta
         tanh is left out on the way back: multiply the sum by the slope of tanh at h[t].
     g[t - 1] + W_hh.T @ delta => W_hh.T @ delta
         This step's own loss is missing: g[t - 1].
-    delta = (g[t - 1] => delta += (g[t - 1]
-        delta belongs to one step: the new one takes the place of the old one.
     (g[t - 1] + W_hh.T @ delta) * => g[t - 1] + W_hh.T @ delta *
-    (g[t - 1] + W_hh.T @ delta) * (1 - h[t] ** 2) => g[t - 1] * (1 - h[t] ** 2) + W_hh.T @ delta
         The slope multiplies both parts: put their sum in brackets.
     dW_hh += => dW_hh = ;; dW_xh += => dW_xh =
         Only one step is left: add to dW_hh and dW_xh, do not replace them.
-    torch.outer(delta, h[t - 1]) => torch.outer(h[t - 1], delta)
-    torch.outer(delta, x[t - 1]) => torch.outer(x[t - 1], delta)
     torch.outer(delta, h[t - 1]) => torch.outer(h[t - 1], delta) ;; \
     torch.outer(delta, x[t - 1]) => torch.outer(x[t - 1], delta)
         A matrix of yours is the transpose of what is expected: delta comes first in outer.
@@ -215,21 +206,15 @@ def what_is_written(answer, read, first, length):
         The state is lost: hand the one that read gave back to read in the next step.
     int(torch.multinomial(scores[0, -1].softmax(dim=-1), 1, generator=generator)) => \
     int(scores[0, -1].argmax())
-    int(torch.multinomial(scores[0, -1].softmax(dim=-1), 1, generator=generator)) => \
-    int(scores[0, -1].argmin())
-    int(torch.multinomial(scores[0, -1].softmax(dim=-1), 1, generator=generator)) => \
-    int(scores[0, -1].argsort()[1])
     =generator => =torch.Generator().manual_seed(0)
         The same symbol comes each time: draw one, with torch.multinomial and the generator that is
         handed in, which is not made anew in the loop.
     token = int( => drawn = int( ;; append(token) => append(drawn)
-    token = int( => drawn = int(
         What was drawn must be read in the next step: token becomes what was drawn.
     torch.tensor([[token]]), state => torch.tensor([[first, *written]]), state
     torch.tensor([[token]]), state => torch.tensor([[first, *written]]), None
         Symbols are read again: keep the state, which has read them, and hand over the last.
     return written => return [first, *written]
-    return written => return [first, *written][:length]
         first is read, not handed back: begin with an empty list.
     , generator=generator =>
         All chance comes from the generator: torch.multinomial(p, 1, generator=generator).

@@ -58,8 +58,6 @@ def picked(answer, longest):
     height < 0 => height <= 0
         The path may touch 0 on its way, and ends there; it must not go below. What comes back is
         known for sure only behind the last step.
-    return height == 0 => return height != 0
-        What comes back must be True where the height is 0 at the end.
     return steps[0] == 1 and steps[-1] == -1
         The first and the last symbol alone do not tell: what about those between them?
     """,
@@ -103,18 +101,13 @@ def colours_to_change(draw):
     first + (x[t] - first + k) % 5 => (x[t] + k) % 10
         An opening must stay an opening, and a closing a closing.
     first + (x[t] - first + k) % 5 => (x[t] + k) % 5
-    first + (x[t] - first + k) % 5 => (x[t] + k) % 4
         A closing must stay a closing: 5 to 9.
-    first + (x[t] - first + k) % 5 => max(first, (x[t] + k) % (5 + first))
-        Behind 9 comes 5, and then the count goes on: two further than 9 is 6.
     % 5 => % 4
         Each half has five symbols.
     return [(0 if s <= 4 else 5) + (s - (0 if s <= 4 else 5) + k) % 5 for s in x]
         Only the symbol at position t changes.
     *x[t + 1 :] => *x[t:]
         One symbol is there twice: the list must stay as long as it was.
-    first + (x[t] - first + k) % 5 => first + k
-        Go k further from the symbol that stands there.
     """,
 )
 def recolour(x, t, k):

@@ -43,15 +43,10 @@ def steps(gates, states=1, rule="it is the formula"):
         z and 1 - z have changed roles (a sigmoid with the wrong sign gives the same): in the
         lecture's equation z keeps the old state.
     torch.relu( => torch.tanh(
-    torch.relu( => torch.sigmoid(
     torch.relu( => (
         The candidate of this cell has a ReLU as its non-linearity.
     torch.sigmoid( => (
-    torch.sigmoid( => torch.relu(
-    torch.sigmoid(affine(p, "z", x, h)) => torch.softmax(affine(p, "z", x, h), dim=1)
         A gate lies between 0 and 1, each by itself: that is what the sigmoid makes of a sum.
-    torch.relu( => ( ;; z * h + (1 - z) * candidate => torch.relu(z * h + (1 - z) * candidate)
-        The ReLU belongs to the candidate alone, before it is mixed with the old state.
     affine(p, "h", x, h) => affine(p, "h", x, z * h)
         The candidate reads the whole old state h: here the gate acts on the mixture only.
     z * h + => h +
@@ -62,12 +57,6 @@ def steps(gates, states=1, rule="it is the formula"):
         This is the candidate alone: the gate does not act yet.
     affine(p, "z" => affine(p, "h"
         The gate has weights of its own, named "z".
-    affine(p, "z" => affine(p, "h" ;; candidate = torch.relu(affine(p, "h" => \
-    candidate = torch.relu(affine(p, "z"
-        The letters are exchanged: the gate has the weights named "z", the candidate those named
-        "h".
-    affine(p, "z", x, h) => affine(p, "z", x, h) - p["b_z"]
-        The gate has a bias, too, b_z: affine adds it.
     """,
 )
 def gated_cell(p, x, h):
@@ -86,11 +75,9 @@ def gated_cell(p, x, h):
     uses=["affine"],
     slips="""
     r * from_h => (r * h) @ p["W_hh"].T + p["b_hh"]
-    r * from_h => (r * h) @ p["W_hh"].T
         That is the lecture's form: r acts on h before the product. PyTorch's r acts on
         W_hh h + b_hh.
     h @ p["W_hh"].T + p["b_hh"] => h @ p["W_hh"].T
-    h @ p["W_hh"].T + p["b_hh"] => h @ p["W_hh"].T ;; r * from_h => r * from_h + p["b_hh"]
         The second bias, b_hh, stands in the bracket that r multiplies.
     from_x + r * from_h => r * (from_x + from_h)
     from_x + r * from_h => r * affine(p, "h", x, h)
@@ -101,27 +88,12 @@ def gated_cell(p, x, h):
         z and 1 - z have changed roles: z keeps the old state.
     p["W_hh"].T => p["W_hh"]
         W_hh has to be transposed, too: h @ W_hh.T. Nothing complains, because it is square.
-    torch.tanh( => torch.relu(
-    torch.tanh( => (
-        The candidate has a tanh as its non-linearity.
     z = torch. => r = torch. ;; r = torch.sigmoid(affine(p, "r" => z = torch.sigmoid(affine(p, "r"
         r and z have changed roles: r resets inside the candidate, z mixes old and new.
-    x @ p["W_xh"].T + p["b_h"] => x @ p["W_xh"].T
-        The bias b_h of the part that comes from x is missing.
     torch.tanh(from_x + r * from_h) => r * torch.tanh(from_x + from_h)
-    torch.tanh(from_x + r * from_h) => torch.tanh(from_x) + r * torch.tanh(from_h)
         There is one tanh, around the whole sum, with r inside of it.
     from_x = x @ p["W_xh"].T + p["b_h"] => from_x = affine(p, "h", x, h)
         Here what comes from h is counted twice: the sum by affine has it already.
-    r = torch.sigmoid( => r = (
-    z = torch.sigmoid( => z = (
-        A gate lies between 0 and 1: r and z both have a sigmoid.
-    p["b_h"] => p["b_hh"] ;; h @ p["W_hh"].T + p["b_hh"] => h @ p["W_hh"].T + p["b_h"]
-        b_h and b_hh are exchanged: b_hh stands in the bracket that r multiplies.
-    z * h + => z * r * h +
-        r acts in the candidate alone: the mixture is that of the gated cell.
-    r * from_h => (1 - r) * from_h
-        r itself stands before the bracket, not 1 - r: where r is near 0, the old state is hidden.
     """,
 )
 def gru_cell(p, x, h):
@@ -144,43 +116,25 @@ def gru_cell(p, x, h):
     o * torch.tanh(C), C => C, o * torch.tanh(C)
         The order is h first, then C, as in the docstring.
     f * C + i * candidate => i * C + f * candidate
-    f = torch. => o = torch. ;; o = torch.sigmoid(affine(p, "o" => f = torch.sigmoid(affine(p, "o"
-    i * candidate => o * candidate ;; o * torch. => i * torch.
         Two gates have changed roles: f keeps, i lets in, o shows.
     f * C + => C +
-    i * candidate => candidate
     o * torch.tanh(C) => torch.tanh(C)
         One of the three gates does not act: f multiplies the old C, i the candidate, o what is
         shown.
     i * candidate => (1 - f) * candidate
         That couples the gates, as in a GRU: here i is a gate of its own.
     torch.tanh(C) => C
-    torch.tanh(C) => torch.sigmoid(C)
     candidate = torch.tanh( => candidate = torch.sigmoid(
-    candidate = torch.tanh( => candidate = torch.relu(
     candidate = torch.tanh( => candidate = (
         There are two tanh: the candidate may be negative, and what is shown is tanh of C.
     C = f * => new = f * ;; torch.tanh(C), C => torch.tanh(C), new
         h is made of the new C, not of the one before the step.
-    f = torch.sigmoid(affine(p, "f", x, h)) => f, h = torch.sigmoid(affine(p, "f", x, C)), C
-        The gates read the old hidden state h, not the cell state C.
-    f * C + => (1 - f) * C +
-        f keeps the old C: it is multiplied by f itself, not by 1 - f.
-    o * torch.tanh(C), C => o * torch.tanh(C), torch.tanh(C)
-        What is handed on is C itself: its tanh is for h alone.
-    o * torch.tanh(C) => torch.tanh(o * C)
-        o multiplies the tanh of C, outside of it.
     o = torch.sigmoid( => o = torch.tanh(
         All three gates have a sigmoid: a gate lies between 0 and 1.
     o * torch.tanh(C), C => o * torch.tanh(C)
         Two tensors come back, h and C: the next step needs both.
     candidate = torch.tanh( => C = torch.tanh( ;; i * candidate => i * C
         The candidate has overwritten the old C: give it a name of its own.
-    return o => h = o ;; torch.tanh(C), C => torch.tanh(C); \
-    return torch.sigmoid(affine(p, "o", x, h)) * torch.tanh(C), C
-        All gates read the old h, the output gate as well.
-    candidate = torch.tanh(affine(p, "C", x, h)) => candidate = torch.tanh(affine(p, "C", x, C))
-        The candidate reads the old hidden state h, not the cell state C.
     """,
 )
 def lstm_cell(p, x, h, C):
@@ -289,12 +243,7 @@ def pairs_of_networks(draw):
     backward(x.flip(1)).flip(1) => backward(x)
     backward(x.flip(1)).flip(1) => backward(x.flip(0)).flip(0)
         The second network reads from the beginning, too: turn time round, which is dimension 1.
-    backward(x.flip(1)).flip(1) => forward(x.flip(1)).flip(1)
-        The second network is backward: it has weights of its own.
-    backward(x.flip(1)).flip(1) => backward(x.flip(1)) ;; dim=2) => dim=2).flip(1)
-        Only what the second network says is turned back, before both are joined.
     dim=2 => dim=1
-    dim=2 => dim=0
         The states are joined one after the other; they shall stand side by side, dim=2.
     torch.cat([from_left, from_right], dim=2) => from_left + from_right
     torch.cat => torch.stack

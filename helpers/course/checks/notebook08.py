@@ -50,14 +50,8 @@ def decoders(draw):
         The output reads the *new* state, and it is the new state that is handed back.
     s = cell( => new = cell( ;; torch.cat([s, c, y] => torch.cat([new, c, y]
         The old state is handed back: the next step must go on from the new one.
-    s = cell( => new = cell( ;; dim=1)), s => dim=1)), new
-        These are the logits of the old state, which has not read y: take the new one.
     torch.cat([y, c], dim=1), s => torch.cat([y, c], dim=1), torch.zeros_like(s)
         The old state s is not used: what has been written so far would be lost.
-    torch.cat([y, c], dim=1), s => torch.cat([c, y], dim=1), s
-        The cell reads the word first, then the vector: [y; c].
-    torch.cat([y, c], dim=1), s => torch.cat([y, c], dim=1), c
-        The cell goes on from the old state s; c stands beside the word that it reads.
     """,
 )
 def decoder_step(y, s, c, embed, cell, output):
@@ -87,13 +81,8 @@ def compared_by_a_network(draw):
         A row of s times W transposed: s @ W.T.
     Ws[:, :, None] + Uh => Ws[:, :, None] * Uh
         The two are added, which is why it is called additive.
-    Ws[:, :, None] + Uh[:, None] => 0 * Ws[:, :, None] + Uh[:, None]
-        The decoder's state is not used, so every English word looks alike.
     torch.tanh(Ws[:, :, None] + Uh[:, None]) => (Ws[:, :, None] + Uh[:, None])
         tanh is missing. Without it the part with s would shift all scores alike.
-    Ws[:, :, None] + Uh[:, None]) => Ws[:, :, None]) + torch.tanh(Uh[:, None]) ;; \
-    return torch => return (torch ;; @ v => ) @ v
-        One tanh of the sum: with two, s would shift all scores alike.
     torch.tanh(Ws[:, :, None] + Uh[:, None]) @ v => \
     torch.tanh((Ws[:, :, None] + Uh[:, None]) @ v)
         tanh stands inside, before the product with v.
@@ -143,15 +132,10 @@ def scores_with_padding(draw):
     softmax(dim=-1) => softmax(dim=1)
         This softmax goes over sentences or English words, axis 0 or 1: each English word shares
         its weight out over the French words, the last axis.
-    scores.masked_fill(~mask, -torch.inf).softmax(dim=-1) => scores.masked_fill(~mask, 0.0)
-    .softmax(dim=-1) =>
-        The softmax is missing: scores are no weights.
     weights @ h, weights => weights, weights @ h
         The contexts come first, then the weights.
     weights @ h, weights => weights @ h
         The weights are missing: return two tensors.
-    weights @ h, weights => weights
-        The contexts are missing: weights @ h.
     """,
 )
 def look_back(scores, h, mask):

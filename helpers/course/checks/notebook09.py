@@ -78,7 +78,6 @@ def scores_to_mask(draw):
     .softmax(1) => .softmax(0)
         The softmax goes along each row, over the words that are looked at: softmax(1).
     tril() => triu()
-    == 0 => == 1
         The wrong side is hidden: here words look at the future, and not at what came before.
     tril() => tril(-1)
         A word may look at itself: the diagonal is not the future. (Here the first row has nothing
@@ -163,8 +162,6 @@ def uses_of_attention(draw):
     call=with_weights,
     tolerance=SINGLE,
     slips="""
-    scores.softmax(-1) => scores.softmax(-2)
-        Each row sums to 1: the softmax goes over the keys, the last axis.
     scores.softmax(-1) => scores.softmax(1)
         Axis 1 counts the heads here; the keys are the last axis: softmax(-1).
     / math.sqrt(q.shape[-1]) =>

@@ -34,11 +34,7 @@ def sizes(draw):
         The hands get faster here: the exponent is negative.
     10000.0 ** (-torch.arange(0, D, 2) / D) => 10000.0 ** (-2 * torch.arange(0, D, 2) / D)
         Twice too much: the exponent is -2i/D with i = 0 .. D/2 - 1, so -torch.arange(0, D, 2) / D.
-    10000.0 ** (-torch.arange(0, D, 2) / D) => 10000.0 ** (-torch.arange(D // 2) / (D // 2 - 1))
-        The exponent is -2i/D, so the slowest hand, with 2i = D - 2, turns by more than 1/10000.
     j = torch.arange(D); a = torch.arange(T)[:, None] * 10000.0 ** (-j / D); \
-    return torch.where(j % 2 == 0, a.sin(), a.cos())
-    j = torch.arange(D); a = torch.arange(T)[:, None] * 10000.0 ** (-2 * j / D); \
     return torch.where(j % 2 == 0, a.sin(), a.cos())
         A hand has one speed: the columns 2i and 2i+1 have the same omega.
     torch.arange(T)[ => torch.arange(1, T + 1)[
@@ -49,8 +45,6 @@ def sizes(draw):
         The sine and the cosine of a hand stand side by side: columns 0 and 1 belong to hand 0.
     return P => return P.T
         A row is a position, a column a number of its vector.
-    = angles.sin(), angles.cos() => = angles.sin(), angles.sin()
-        The second number of a hand is the cosine of its angle.
     """,
 )
 def sinusoid(T, D):
@@ -84,15 +78,9 @@ def points(draw):
     a * angle.sin() + b * angle.cos() => b * angle.cos() - a * angle.sin()
         This turns the other way: (1, 0) goes towards (0, 1).
     a * angle.cos() - b * angle.sin() => a * angle.cos() + b * angle.sin()
-    a * angle.cos() - b * angle.sin() => a * angle.cos() + b * angle.sin() ;; \
-    a * angle.sin() + b * angle.cos() => a * angle.sin() - b * angle.cos()
         A rotation has one minus sign, in the first number; else lengths change.
     theta * torch.arange(x.shape[-2]) => theta * torch.arange(1, x.shape[-2] + 1)
         Positions count from 0: the first row stays as it is.
-    theta * torch.arange(x.shape[-2]) => theta * torch.ones(x.shape[-2])
-        All positions turn by the same angle here: it grows with the position.
-    theta * torch.arange(x.shape[-2]) => torch.arange(x.shape[-2]) / theta
-        The angle is theta times the position.
     theta * torch.arange(x.shape[-2]) => theta * math.pi / 180 * torch.arange(x.shape[-2])
         theta is in radians already: cos and sin take radians.
     a * angle.sin() + b * angle.cos() => first * angle.sin() + b * angle.cos()
@@ -101,8 +89,6 @@ def points(draw):
         The two numbers are exchanged.
     torch.stack([first, second], dim=-1) => torch.cat([first, second], dim=-1)
         torch.cat writes all second numbers behind all first ones; torch.stack makes pairs.
-    dim=-1 => dim=-2
-        The two numbers of a pair belong side by side, in the last axis.
     """,
 )
 def rotate_pair(x, theta):
@@ -129,13 +115,10 @@ def slopes(draw):
     -slope => slope
         The sign: like this the farthest key gets the highest score.
     .masked_fill(distance < 0, -math.inf) =>
-    return -slope * (torch.arange(T)[:, None] - torch.arange(T)).abs()
         The keys of the future get a higher score here, or are lowered like those of the past; they
         belong at -inf.
     -math.inf => 0.0
         A 0 does not hide a key: exp(0) = 1. The keys of the future belong at -inf.
-    -math.inf => math.inf
-        The future must get the weight 0: exp(-inf) is 0, and exp(+inf) takes all.
     return -slope * (torch.arange(T)[:, None] - torch.arange(T)) \
     + torch.ones(T, T).triu(1) * -math.inf
         0 times infinity is nan: write -inf with masked_fill or torch.where.
@@ -144,17 +127,8 @@ def slopes(draw):
     -slope * distance => slope * t.expand(T, T)
         A bias that grows with the key's position has the same softmax, but here the distance is
         asked for: -slope * (t - s), which is 0 on the diagonal.
-    t[:, None] - t => t - t[:, None]
-        A row is a query, a column a key: t - s.
-    return alibi_bias(1.0, T)
-        Each head has a slope of its own, the first argument; here it is 1.
     distance < 0 => distance <= 0
         A position sees itself, at distance 0: only s > t is the future.
-    distance < 0 => distance >= 0
-        The wrong side is hidden: the future are the keys with s > t.
-    -slope * distance => -slope * t[:, None].expand(T, T)
-    -slope * distance => -slope * t.expand(T, T)
-        That is the query's position, or the key's position; the distance t - s is asked for.
     """,
 )
 def alibi_bias(slope, T):
@@ -181,7 +155,6 @@ def widths(draw):
     < width => < width - 1
         One key too few: with the query's own position there are width of them.
     (distance >= 0) & =>
-    (distance >= 0) & (distance < width) => distance.abs() < width
         This looks into the future as well: t - s must not be negative.
     return ~window_mask(T, width)
         True means that the key is seen, not hidden.
@@ -189,10 +162,6 @@ def widths(draw):
         A row is a query, a column a key: t - s.
     & (distance < width) =>
         That is the causal mask: keys further back than the window are still seen.
-    (distance < width) => (t < width)
-        The window moves along with the query: compare the distance t - s with width, not s.
-    (distance < width) => (t[:, None] // width == t // width)
-        These are blocks of width positions side by side; the window slides along with every query.
     distance >= 0 => distance > 0
         The query's own position is seen, too: the distance may be 0.
     return window_mask(T, width).float()

@@ -36,8 +36,6 @@ def streams(draw):
         Each layer reads the last state, not the first.
     states[-1] + layer(states[-1]) => x + layer(states[-1])
         What a layer gives is added to the last state, not to the first.
-    return [x] + [x + layer(x) for layer in layers]
-        Each layer reads the last state, and adds to it: here all read and add to the first.
     return states => return states[1:]
         The list begins with x itself: L layers, L + 1 states.
     return states => return states[:-1]
@@ -76,18 +74,12 @@ def vectors(draw):
         That is the square of the mean: square first, then take the mean.
     ((x**2).mean(-1, keepdim=True) + eps).sqrt() => (x.std(-1, keepdim=True) + eps)
         x.std is the distance from the mean (and divides by d - 1): RMSNorm squares x itself.
-    (x**2).mean(-1, keepdim=True) => x.var(-1, keepdim=True, unbiased=False)
-        That is the variance, whose squares are taken from the mean: square x itself.
     .sqrt() =>
         The root is missing: root of the mean of the squares.
     ((x**2).mean(-1, keepdim=True) + eps).sqrt() => ((x**2).mean(-1, keepdim=True).sqrt() + eps)
         eps is added before the root, not after it.
-    ((x**2).mean(-1, keepdim=True) + eps).sqrt() => (x.abs().mean(-1, keepdim=True) + eps)
-        That is the mean of the absolute values; square first, and take the root at the end.
     mean(-1, keepdim=True) => mean()
         One mean for all: each vector is normalized by itself.
-    mean(-1, keepdim=True) => mean(-2, keepdim=True)
-        These are means over the positions; the mean is over the last dimension.
     + eps =>
         eps is missing: a vector of zeros would give 0/0.
     .sqrt() * g => .sqrt()
@@ -142,7 +134,6 @@ def feed_forward_layers(draw):
     call=filled,
     slips="""
     F.gelu( => F.relu(
-    F.gelu( => F.silu(
         The non-linearity of this layer is GELU: F.gelu.
     F.gelu(self.up(x)) => F.gelu(self.up(x), approximate="tanh")
         That is an approximation of GELU by tanh: leave out approximate.
@@ -150,8 +141,6 @@ def feed_forward_layers(draw):
         Without a non-linearity two matrices are no more than one: GELU stands between them.
     self.down(F.gelu(self.up(x))) => F.gelu(self.down(self.up(x)))
         GELU stands between the two matrices, on the 4 D hidden units.
-    self.down(F.gelu(self.up(x))) => F.gelu(self.down(F.gelu(self.up(x))))
-        There is one non-linearity, between the two matrices; behind the second there is none.
     return self => return x + self
         What the layer gives is added to the stream by the block, not by the layer itself.
     """,
@@ -191,18 +180,10 @@ def uses_of_the_block(draw):
     x + self.attention(self.norm_1(x), mask=mask) => self.norm_1(x + self.attention(x, mask=mask)) \
     ;; x + self.feed_forward(self.norm_2(x)) => self.norm_2(x + self.feed_forward(x))
         That is post-norm: the norms stand on the stream. In pre-norm they stand on the branches.
-    x = x + self => y = x + self ;; return x + self => return y + self
-        The feed-forward layer reads the stream after attention has added to it.
-    x = x + self => y = x + self ;; self.norm_2(x) => self.norm_2(y)
-        The second addition goes to the stream after attention, not to the block's input.
-    x = x + self => x = self ;; return x + self => return self
-        Nothing is added to anything here: x = x + part(norm(x)).
     x = x + self => x = self
     return x + self => return self
         Each of the two parts has a residual connection of its own.
     x = x + self => x = self.norm_1(x) + self ;; return x + self => return self.norm_2(x) + self
-    x = x + self => x = self.norm_1(x) + self
-    return x + self => return self.norm_2(x) + self
         What a part gives is added to the stream itself, not to its norm.
     self.attention(self.norm_1(x), mask=mask) => self.norm_1(self.attention(x, mask=mask)) \
     ;; self.feed_forward(self.norm_2(x)) => self.norm_2(self.feed_forward(x))
@@ -211,17 +192,8 @@ def uses_of_the_block(draw):
         The feed-forward layer reads the stream without a norm here.
     self.norm_1(x) => x
         Attention reads the stream without a norm here.
-    self.norm_1(x) => x ;; self.norm_2(x) => x
-        No part reads a norm here.
-    self.norm_1(x) => self.norm_2(x) ;; self.feed_forward(self.norm_2(x)) => \
-    self.feed_forward(self.norm_1(x))
-        norm_1 belongs to attention, norm_2 to the feed-forward layer.
     self.norm_2(x) => self.norm_1(x)
         The second part has a norm of its own, norm_2.
-    x + self.attention(self.norm_1(x), mask=mask) => x + self.feed_forward(self.norm_2(x)) ;; \
-    return x + self.feed_forward(self.norm_2(x)) => \
-    return x + self.attention(self.norm_1(x), mask=mask)
-        Attention comes first, then the feed-forward layer.
     , mask=mask =>
         Attention does not get the mask here, so it looks at the future: mask=mask.
     """,

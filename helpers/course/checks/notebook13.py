@@ -58,17 +58,12 @@ def gradients_to_clip(draw):
     g.mul_(most / length) => g.mul_(1 / length)
         The new length is most; yours is 1.
     g.mul_(most / length) => g * (most / length)
-    g.mul_(most / length) => pass
         The gradients have not changed: mul_ multiplies a tensor in place. (Parameters can be walked
         through only once: make a list first.)
     ** 0.5 => ** 1.0
         The length is the *root* of the sum of all squares.
-    g.square().sum() => g.norm()
     sum(g.square().sum() for g in gradients) ** 0.5 => sum(g.norm() for g in gradients)
-    g.square().sum() => g.abs().sum()
         Add the *squares* of all numbers up, those of all parameters, and take the root of that.
-    g.square().sum() => g.square().mean()
-        It is the sum of the squares, not their mean.
     return length.item() => return min(length.item(), most)
         Hand back the length that the gradient had *before*.
     """,
@@ -105,21 +100,13 @@ def schedules(draw):
     step / warmup => (step - 1) / warmup
         A first step with the rate 0 learns nothing: step 1 already has 1 / warmup.
     (steps - step + 1) / decay => (steps - step) / decay
-    (steps - step + 1) / decay => (steps - step) / max(decay - 1, 1e-9)
         The last step still has 1 / decay: the line reaches 0 one step after it.
     return (steps - step + 1) / decay if step >= steps - decay else min(step / warmup, 1.0)
         The last `decay` steps begin one step later: step steps - decay is not one of them.
     (steps - step + 1) / decay => (steps - step + 1) / (steps - warmup)
         The fall takes the last `decay` steps; before it the factor stays at 1.
-    (steps - step + 1) / decay => 1.0
-        In the last `decay` steps the factor falls.
-    min(step / warmup, 1.0 => min(1.0
-        In the warm-up the factor rises, step by step.
     1.0, (steps => (steps
         The factor is at most 1: between warm-up and decay it stays there.
-    return min(step / warmup, 1.0, (steps - step + 1) / decay) => \
-    return 0.01 * min(step / warmup, 1.0, (steps - step + 1) / decay)
-        This is a factor on the highest rate: its largest value is 1.
     """,
 )
 def rate(step, steps, warmup, decay):
@@ -196,12 +183,10 @@ def runs(draw):
     tolerance=1e-5,
     uses=["rate", "train_step"],
     slips="""
-    group["lr"] = most * rate(step, steps, warmup, decay) => pass
     most * rate(step, steps, warmup, decay) => most
         The rates must follow your schedule: set them anew before every step.
     most * rate(step, steps, warmup, decay) => rate(step, steps, warmup, decay)
         rate(...) is a factor: a group's rate is its highest one times that.
-    group["lr"] = most => group["lr"] *= 1
     group["lr"] = most * rate => group["lr"] = group["lr"] * rate
         Multiply the rate with which the optimizer was *made*; yours shrinks from step to step.
     most * rate(step, steps, warmup, decay) => most * (rate(step - 1, steps, warmup, decay) \
@@ -213,14 +198,8 @@ def runs(draw):
         Yield each result at once, inside the loop: whoever runs it sees each loss as it comes.
     rate(step, steps => rate(step - 1, steps
         The first step has the number 1: its factor is rate(1, ...).
-    zip(optimizer.param_groups, highest) => zip(optimizer.param_groups[:1], highest)
-        An optimizer may have several groups; each has a highest rate of its own.
-    zip(optimizer.param_groups, highest) => zip(optimizer.param_groups, highest[:1] * 9)
-        Each group has a highest rate of its own.
     batches.batch(step - 1) => batches.batch(step)
         The first batch has the number 0: step s takes batch s - 1.
-    batches.batch(step - 1) => batches.batch(0)
-        Every step takes a batch of its own, not always the same.
     yield train_step(model, optimizer, inputs, targets) => \
     yield train_step(model, optimizer, inputs, targets)[0]
         Yield both, the loss and the length: what train_step hands back.
@@ -271,13 +250,9 @@ def texts_that_go_on(draw):
     call=as_number,
     tolerance=1e-5,
     slips="""
-    tokens = torch.cat([context, continuation]) => \
-    context = context[-1:]; tokens = torch.cat([context, continuation])
-        The model needs the whole context, not its last token alone.
     .log_softmax(-1) =>
         Logits are no log-probabilities yet: log_softmax over the vocabulary makes them.
     .log_softmax(-1) => .log_softmax(0)
-    tokens[None, :-1])[0].log_softmax(-1) => tokens[None])[0].log_softmax(0)[:-1]
         log_softmax goes over the vocabulary, the last dimension, not over positions.
     tokens[None, :-1] => tokens[None] ;; torch.arange(len(tokens) - 1), tokens[1:] => \
     torch.arange(len(tokens)), tokens ;; chosen[len(context) - 1 :] => chosen[len(context) :]
@@ -286,8 +261,6 @@ def texts_that_go_on(draw):
         The tokens of the context count, too: only those of the continuation should.
     chosen[len(context) - 1 :] => chosen[len(context) :]
         The first token of the continuation is missing from your sum.
-    chosen[len(context) - 1 :] => chosen[len(context) - 1 : -1]
-        The last token of the continuation is missing from your sum.
     .sum() => .mean()
         Add the log-probabilities up; a mean forgets the length.
     return chosen => return -chosen

@@ -32,8 +32,6 @@ def distributions(draw):
     cases=distributions,
     slips="""
     kept[token] = p[token] => pass ;; together += p[token] => together += p[token]; \
-    kept[token] = p[token] if together < share or not kept.any() else 0.0
-    kept[token] = p[token] => pass ;; together += p[token] => together += p[token]; \
     kept[token] = p[token] if together <= share else 0.0
         The token with which the sum reaches the share is still taken.
     if together >= share: => if together > share:
@@ -42,21 +40,12 @@ def distributions(draw):
         What is left has to sum to 1: divide by the sum.
     return kept / kept.sum() => return kept / share
         Divide by the sum of what is left, which may be more than the share.
-    return kept / kept.sum() => return kept.masked_fill(kept == 0, -torch.inf).softmax(-1)
     return kept / kept.sum() => return kept.softmax(-1)
         These are probabilities already, not logits: divide by their sum.
     p.argsort(descending=True) => torch.arange(len(p))
         Go through the tokens in the order of their probability, the likeliest first.
-    p.argsort(descending=True) => p.argsort()
-        These are the least likely ones: begin with the likeliest.
     if together >= share: => if p[token] < share:
         The share is compared with the *sum* of the tokens taken, not with each of them.
-    kept[token] = p[token] => kept[token] = 1.0
-        The tokens that stay keep their proportions; they are not made alike.
-    break => pass
-        Nothing was removed: leave the loop when the sum has reached the share.
-    return kept / kept.sum() => return (kept / kept.sum()).sort(descending=True).values
-        Each token keeps its position in the vocabulary: these stand in sorted order.
     """,
 )
 def top_p(p, share):
@@ -98,25 +87,12 @@ def texts_so_far(draw):
     x - presence * (counts > 0) - frequency * counts => \
     x + presence * (counts > 0) + frequency * counts
         That makes what was said likelier: the penalties are taken off.
-    x - presence * (counts > 0) - frequency * counts => \
-    x * (1 - presence * (counts > 0) - frequency * counts)
-        The penalties are subtracted from the logits; nothing is multiplied.
-    presence * (counts > 0) => presence * (counts > 1)
-    - frequency * counts => - frequency * (counts - 1).clamp(min=0)
-        The first time counts as well: a token that stands in the text once has c = 1.
     counts = torch.bincount(text, minlength=len(x)) => \
     counts = torch.bincount(text[-1:], minlength=len(x))
         The whole text counts, not its last token alone.
     return x - presence * (counts > 0) - frequency * counts => \
-    return x - presence * (counts > 0) - frequency * counts / len(text)
-        Take the number of times as it is, not its share of the text.
-    return x - presence * (counts > 0) - frequency * counts => \
     return (x - presence * (counts > 0) - frequency * counts).softmax(-1)
-    return x - presence * (counts > 0) - frequency * counts => \
-    return (x - presence * (counts > 0) - frequency * counts).log_softmax(-1)
         Hand back the logits themselves: the softmax comes later, with the temperature.
-    presence * (counts > 0) => presence * (counts == 0)
-        The penalty is for tokens that stand in the text, not for the others.
     """,
 )
 def penalised(x, text, presence, frequency):
@@ -157,7 +133,6 @@ def grammars(draw):
     for character in piece: => for character in piece[:1]:
         A token must fit to its *last* character: after the first, go on from where the arrow led.
     now = step.get((now, character)) => now = step.get((state, character))
-    for character in piece: => for character in piece[-1:]:
         Each character is read in the state to which the one before it has led, from the first on.
     step.get((now, character)) => step.get((now, character), now)
     mask.append(now is not None) => mask.append(any((state, c) in step for c in piece))
@@ -167,7 +142,6 @@ def grammars(draw):
     mask.append(now is not None) => mask.append(now is None)
         True means allowed: the arrows have led through to the end.
     mask.append(now is not None) => mask.append(bool(now))
-    now = step.get((now, character)) => now = step.get((now, character)) or None
         A state may have the number 0: ask whether it is None.
     mask.append(now is not None) => mask.append(now is not None and now == max(step.values()))
         A token may end in the middle of the form: it need not be complete.
@@ -241,17 +215,8 @@ def texts_in_pieces(draw):
     slips="""
     start = cache[0].shape[2] => start = 0
         The new tokens do not stand at position 0: as many stand before them as the cache holds.
-    start = cache[0].shape[2] => start = cache[0].shape[2] + 1
-        Positions count from 0: the first new token has the number of tokens before it.
-    start = cache[0].shape[2] => start = cache[0].shape[1]
-        Dimension 2 of the cache counts its tokens; the ones before are texts and heads.
-    start = cache[0].shape[2] => start = len(cache)
-        The cache is a list of two tensors: its tokens are counted by cache[0].shape[2].
     start = cache[0].shape[2] => start = x.shape[1]
         That is the number of the *new* tokens; before them stand those of the cache.
-    cache[0] = torch.cat([cache[0], k], dim=2) => cache[0] = torch.cat([k, cache[0]], dim=2)
-    cache[1] = torch.cat([cache[1], v], dim=2) => cache[1] = torch.cat([v, cache[1]], dim=2)
-        The new rows come last, behind the older ones.
     cache[0] = torch.cat([cache[0], k], dim=2) => cache[0] = k ;; \
     cache[1] = torch.cat([cache[1], v], dim=2) => cache[1] = v
         The older keys and values are lost: join the new ones to them.
@@ -261,25 +226,18 @@ def texts_in_pieces(draw):
         The cache has not grown: the next call must find the new keys and values in it.
     attend(q, cache[0], cache[1]) => attend(q, k, v)
         The new tokens look at all keys and values, cache[0] and cache[1], not at their own alone.
-    attend(q, cache[0], cache[1]) => attend(q, cache[0], cache[0])
-        The weights come from the keys; what is averaged are the values, cache[1].
     x = x + block.attention.output => x = block.attention.output
     return x + block.feed_forward( => return block.feed_forward(
         A block *adds* to the stream what its two parts say.
     q, k, v = project(block.attention, block.attention_norm(x), start) => \
     x = block.attention_norm(x); q, k, v = project(block.attention, x, start)
         The stream itself goes on: normalize only what the attention reads.
-    x = x + block.attention.output => y = x + block.attention.output ;; \
-    return x + block.feed_forward( => return y + block.feed_forward(
-        The feed-forward layer reads the stream after attention was added.
     block.attention.output(attend(q, cache[0], cache[1])) => attend(q, cache[0], cache[1])
         The heads' contexts pass through block.attention.output before they are added.
     project(block.attention, block.attention_norm(x), start) => project(block.attention, x, start)
         Attention reads the *normalized* stream, block.attention_norm(x).
     block.feed_forward(block.feed_forward_norm(x)) => block.feed_forward(x)
         The feed-forward layer reads the normalized stream, block.feed_forward_norm(x).
-    return x + block.feed_forward(block.feed_forward_norm(x)) => return x
-        The second half of the block is missing: its feed-forward layer.
     """,
 )
 def cached_block(block, x, cache):

@@ -38,20 +38,12 @@ def both_sides(draw):
         That is what the right side alone says; use `before`, too.
     belief = before * after => belief = before + after
         The two sides are multiplied, not added: a place that one side excludes is excluded.
-    belief = before * after => before, after, B = before @ B, after @ B, torch.eye(B.shape[1]) ; \
-    B = B.double() ; belief = before * after
-        Combine the two sides place by place; only then go from places to sounds.
     @ B =>
         That is the belief about the place; the question was about the sound.
     belief / belief.sum(-1, keepdim=True) => belief.softmax(-1)
         Divide by the sum, without a softmax: these are probabilities already, not logits.
     belief.sum(-1, keepdim=True) => belief.sum()
-    belief.sum(-1, keepdim=True) => belief.sum(0)
         Each row has a sum of its own: sum(-1, keepdim=True).
-    belief = before * after => belief = before / before.sum(-1, keepdim=True) * after ; \
-    belief = belief / after.sum(-1, keepdim=True) ;; \
-    return belief / belief.sum(-1, keepdim=True) @ B => return belief @ B
-        Divide the product by its sum; each side by its own sum is not the same.
     """,
     errors={
         "tensor a (4) must match the size of tensor b (3)": "Each row has a sum of its own, which "
@@ -86,8 +78,6 @@ def texts_to_mask(draw):
     slips="""
     (draw < 0.15) & ~special => draw < 0.15
         [CLS] and [SEP] are marks and no words: a special token is never chosen.
-    & ~special => & special
-        It is the other way round: special tokens are the ones that are never chosen.
     chosen & (what < 0.8), mask => (what < 0.8), mask ;; \
     chosen & (what >= 0.8) & (what < 0.9) => (what >= 0.8) & (what < 0.9)
         80 % of *all* tokens are masked here: the three shares are of the chosen 15 %.
@@ -95,36 +85,19 @@ def texts_to_mask(draw):
         All chosen tokens are masked: a tenth of them gets a random token.
     & (what < 0.9) =>
         All that are not masked get a random token: from what = 0.9 on they stay themselves.
-    what < 0.9 => what < 0.8
-        No token is replaced at random: that is for what from 0.8 to 0.9.
-    chosen & (what >= 0.8) & (what < 0.9) => chosen & (what < 0.9)
-        The random token is written over [MASK] as well: it is for what from 0.8 to 0.9 only.
-    (what >= 0.8) & (what < 0.9) => (what >= 0.9)
-        The random token is for what from 0.8 to 0.9; from 0.9 on the token stays itself.
-    draw < 0.15 => draw < 0.85
-        15 % are chosen, not 85 %: where draw is below 0.15.
-    what < 0.8 => what < 0.12 ;; what >= 0.8 => what >= 0.12 ;; what < 0.9 => what < 0.135
-        The three shares are of the chosen tokens: compare `what` with 0.8 and 0.9 as it is.
     torch.where(chosen, tokens, -100) => torch.where(inputs == mask, tokens, -100)
         Every *chosen* token is predicted, a random and an unchanged one, too; this leaves a fifth \
         of them out.
     torch.where(chosen, tokens, -100) => torch.where(inputs != tokens, tokens, -100)
-    torch.where(chosen, tokens, -100) => torch.where(chosen & (what < 0.9), tokens, -100)
         The chosen tokens that were left unchanged are predicted, too.
     torch.where(chosen, tokens, -100) => tokens
         Only chosen tokens are predicted: the targets of all others are -100.
     torch.where(chosen, tokens, -100) => torch.where(chosen, inputs, -100)
         The target is what stood in the text, not what the model reads instead.
     torch.where(chosen, tokens, -100) => torch.where(chosen, tokens, 0)
-    torch.where(chosen, tokens, -100) => torch.where(chosen, tokens, mask)
         The targets of the other tokens are -100; 0 and the id of [MASK] are tokens.
-    torch.where(chosen, tokens, -100) => torch.where(chosen, -100, tokens)
-        It is the other way round: -100 where nothing was chosen.
     return inputs, torch.where(chosen, tokens, -100) => return inputs
         Hand back both: return inputs, targets.
-    return inputs, torch.where(chosen, tokens, -100) => \
-    return torch.where(chosen, tokens, -100), inputs
-        The inputs come first, then the targets.
     """,
 )
 def mask_tokens(tokens, special, draw, what, random, mask):
@@ -178,7 +151,6 @@ def berts(draw):
     tokens != bert.pad => tokens == bert.pad
         The mask says who *may* be looked at: True where a token is not bert.pad.
     tokens != bert.pad => tokens != 0
-    tokens != bert.pad => tokens != 1
         The id of the padding is bert.pad.
     bert.tokens(tokens) + bert.positions[: tokens.shape[1]] + bert.segments(segments) => \
     bert.tokens(tokens) + bert.positions[: tokens.shape[1]]
@@ -192,16 +164,8 @@ def berts(draw):
         len(tokens) is the number of texts; their length is tokens.shape[1].
     x = bert.norm(x) =>
         The sum is normalized before the first block: bert.norm.
-    return x => return bert.norm(x)
-        These blocks end in a norm of their own; bert.norm belongs to the sum of the embeddings.
     mask=real => mask=real, causal=True
         Nobody hides the future from an encoder: no causal mask.
-    for block in bert.blocks => for block in bert.blocks[:1]
-        The states come out of the *last* block: go through all of them.
-    x = block(x, mask=real) => h = block(x, mask=real) ;; return x => return h
-        Each block reads what the one before it gave; here every block reads the first x.
-    x = bert.norm(x) => pass ;; x = block(x, mask=real) => x = block(bert.norm(x), mask=real)
-        bert.norm belongs to the sum of the embeddings, once, before the first block.
     [:, None, None] => [:, None, :, None]
         That hides padding from those who look; the mask is for those who are looked at: its shape \
         is (N, 1, 1, T).
@@ -259,24 +223,10 @@ def gapped(draw):
     slips="""
     best = best.masked_fill(tokens != mask, -torch.inf) =>
         A token that is there already was written over: only gaps may be filled.
-    best.topk(k) => best.masked_fill(tokens != mask, torch.inf).topk(k, largest=False)
-        Those are the gaps of which the model is *least* sure.
     where = best.topk(k).indices => where = (tokens == mask).nonzero().flatten()[:k]
         Those are the first k gaps from the left; asked for are the surest ones.
     where = best.topk(k).indices => where = (tokens == mask).nonzero().flatten()
         All gaps were filled at once; asked for are the k surest ones.
-    where = best.topk(k).indices => where = best.topk(1).indices
-        One gap was filled; k are to be.
-    where = best.topk(k).indices => where = (log_p.exp() * log_p).sum(-1) ; \
-    where = where.masked_fill(tokens != mask, -torch.inf).topk(k).indices
-        Those are the gaps of least entropy; surest is where the likeliest token is most probable.
-    where = best.topk(k).indices => two = log_p.topk(2).values ; where = two[:, 0] - two[:, 1] ; \
-    where = where.masked_fill(tokens != mask, -torch.inf).topk(k).indices
-    where = best.topk(k).indices => two = log_p.exp().topk(2).values ; \
-    where = two[:, 0] - two[:, 1] ; \
-    where = where.masked_fill(tokens != mask, -torch.inf).topk(k).indices
-        Those gaps have the largest margin before the second token; surest is where the likeliest \
-        token is most probable.
     best = best.masked_fill(tokens != mask, -torch.inf) => \
     best, said = best[tokens == mask], said[tokens == mask]
         topk counts the gaps alone here; write at the positions of these gaps in the text.

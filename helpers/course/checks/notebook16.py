@@ -32,14 +32,11 @@ def padded_sources(draw):
     source != pad => source != 0
         The id of the padding is handed in: compare with pad, which need not be 0.
     source != pad => source == source
-    source != pad => source == pad
         Padding is forbidden as something to look at: where source is pad, the column is False.
     return real.expand(S, S) => return real[:, None].expand(S, S)
-    return real.expand(S, S) => return (real & real[:, None])
         Padding is forbidden as something to look *at*: it is a column, not a row. A row of padding
         whose columns are all forbidden would have nothing left to look at.
     return real.expand(S, S) => return real.expand(S, S).tril()
-    real.expand(T, S) => real.expand(T, S).tril()
         Encoder and cross-attention have no triangle: the source has been read as a whole, and a
         word may also look at later ones.
     .tril() =>
@@ -48,9 +45,6 @@ def padded_sources(draw):
         A position of the decoder may look at itself, too: the diagonal is allowed.
     real.expand(T, S) => real.expand(T, S).T
         In the cross-attention the decoder looks, so its T positions are the rows: (T, S).
-    , dtype=torch.bool =>
-    return tuple(mask.float() for mask in three_masks(source, T, pad))
-        Bool tensors are asked for, True and False.
     """,
 )
 def three_masks(source, T, pad):
@@ -94,20 +88,12 @@ def blocks(draw):
         The decoder asks, so x comes first; the memory, which answers, is the second argument.
     , memory, mask=mask =>
         The memory is not used: the cross-attention's keys and values come from it.
-    x = x + p.attention( => x = p.attention(
-    x = x + p.cross_attention( => x = p.cross_attention(
     return x + p => return p
         The residual connection is missing: each line adds what it finds to x.
-    p.attention_norm(x) => x
     p.cross_norm(x) => x
-    p.feed_forward_norm(x) => x
     p.cross_norm(x) => p.attention_norm(x)
         Each sub-layer reads a normalized x, and has a norm of its own for it: p.attention_norm,
         p.cross_norm, p.feed_forward_norm.
-    return x + p.attention(p.attention_norm(x), causal=True) \
-    + p.cross_attention(p.cross_norm(x), memory, mask=mask) + p.feed_forward(p.feed_forward_norm(x))
-        Here all three sub-layers read the first x. Each is to read the stream to which the one
-        before has added: p.cross_norm(x) of the new x.
     x = p.attention_norm(x); x = x + p.attention(x, causal=True); \
     x = p.cross_norm(x); x = x + p.cross_attention(x, memory, mask=mask); \
     x = p.feed_forward_norm(x); return x + p.feed_forward(x)
@@ -117,11 +103,6 @@ def blocks(draw):
     return p.feed_forward_norm(x + p.feed_forward(x))
         These norms stand behind the additions, post-norm; here each sub-layer reads a normalized
         copy, and the stream itself is only added to.
-    x = x + p.cross_attention(p.cross_norm(x), memory, mask=mask); \
-    x = x + p.attention(p.attention_norm(x), causal=True); \
-    return x + p.feed_forward(p.feed_forward_norm(x))
-        The order is self-attention, cross-attention, feed-forward: a word first learns from its own
-        sentence what to look for.
     """,
 )
 def decoder_block(p, x, memory, mask=None):
@@ -154,17 +135,14 @@ def batches(draw):
         What is predicted stands one position further on: the first word at the position that reads
         bos.
     [bos, *row] => [*row, eos]
-    [bos, *row] + [pad] => [*row] + [pad]
         The decoder reads bos first: from it, it has to predict the first word.
     [*row, eos] => [*row, -100]
-    [*row, eos] + [-100] => [*row] + [-100]
         After the last word eos has to be predicted, or the decoder never learns to stop.
     T = max(map(len, rows)); \
     both = [[row + [k] * (T - len(row)) for row in rows] for k in (pad, -100)]; \
     return torch.tensor(both[0]), torch.tensor(both[1])
         Here the decoder reads the very word that it is to predict: shift them by one.
     [bos, *row] + [pad] => [bos, *row, eos] + [pad]
-    [bos, *row] + [pad] * (T - 1 - len(row)) => ([bos, *row, eos] + [pad] * T)[:T]
         The decoder never reads eos, in shorter rows neither: behind it nothing is to be predicted.
     [-100] => [pad]
         In what is to be predicted, padding has the number -100, which cross_entropy leaves out.
@@ -214,9 +192,7 @@ def texts(draw):
     begin = after => pass
         Each time only the tokens since the last span are added: begin anew behind it.
     *tokens[begin:first], mark] => *tokens[begin:after], mark]
-    [*tokens[begin:first], mark] => tokens[begin:first]
         What is cut out does not stand in what is read: a mark stands in place of each span.
-    [mark, *tokens[first:after]] => tokens[first:after]
     [mark, *tokens[first:after]] => [*tokens[first:after], mark]
         In what is written, its mark stands *in front of* each span.
     return corrupt(tokens, spans, marks)[::-1]

@@ -43,7 +43,6 @@ def two_lists(answer, prompt, reply, end):
     slips="""
     [*prompt, => [end, *prompt, ;; (len(prompt) - 1) => len(prompt)
         The prompt begins with the mark already: do not put it in front again.
-    (len(prompt) - 1) => len(prompt)
     [-100] * (len(prompt) - 1) + [*answer, end] => [-100] * len(prompt) + [*answer, end][1:]
         The last token of the prompt already predicts the first one of the answer: only the
         targets before it are -100.
@@ -55,15 +54,8 @@ def two_lists(answer, prompt, reply, end):
     tokens[:-1], [-100] * (len(prompt) - 1) + [*answer, end] => \
     [-100] * (len(prompt) - 1) + [*answer, end], tokens[:-1]
         First what is read, then the targets.
-    [-100] * (len(prompt) - 1) + [*answer, end] => [-100] * len(prompt) + answer
-        The targets stand one position further on than what is read, and they end in `end`.
     [-100] => [0]
         0 is the id of a token. What the loss is to pass over is -100.
-    [-100] * (len(prompt) - 1) + [*answer, end] => prompt[1:] + [-100] * (len(answer) + 1)
-        These are the targets of the prompt, and those of the answer are hidden: the other way
-        round.
-    [*answer, end] => [*answer, -100]
-        The model has to learn where an answer ends: `end` is a target, too.
     tokens[:-1] => tokens
         Inputs and targets are of one length: nothing follows `end`, so it is not read.
     tokens[:-1], [-100] * (len(prompt) - 1) => tokens, [-100] * len(prompt)
@@ -109,19 +101,8 @@ def both_learn(trial):
         The update is multiplied by alpha / r.
     alpha / len(A) => alpha
         The factor is alpha / r: divide by the rank, the number of rows of A.
-    x @ W.T + alpha / len(A) * (x @ A.T @ B.T) => alpha / len(A) * (x @ W.T + x @ A.T @ B.T)
-        Only the update is multiplied by alpha / r: what W gives stays as it is.
-    x @ W.T + =>
-        What the frozen W gives is missing: the update is added to it.
-    W.T + => W.T -
-        The update is added.
-    len(A) => len(A) ** 0.5
-        The factor is alpha / r: take no root.
-    len(A) => len(W)
     len(A) => A.shape[1]
         r is the number of rows of A, not of its columns, nor of the rows of W.
-    alpha / len(A) => len(A) / alpha
-        The factor is alpha / r, not r / alpha.
     + alpha / len(A) * (x @ A.T @ B.T) =>
         The update is missing: x goes through A and B, too, times alpha / r. (With // in place of
         / this factor may be 0.)
@@ -196,7 +177,6 @@ def networks(draw):
     model.blocks.modules() => model.modules()
         The GPT's last layer is called output, too: look for the names in the blocks alone.
     model.blocks.modules() => model.blocks
-    setattr(part, name, new(layer)) => new(layer)
         Nothing has been swapped. The maps do not stand in a block directly, but in its parts, which
         blocks.modules() gives as well; and setattr puts a new layer in the place of the old one.
     list(model.blocks.modules()) => [model.blocks] ;; named_children => named_modules ;; \
@@ -205,12 +185,6 @@ def networks(draw):
         the layer.
     if name in names => if name in names and name != "output"
         The output of a block is to be swapped: look in the blocks alone, and leave no name out.
-    if name in names => if isinstance(layer, nn.Linear)
-        Only layers whose name is one of names are swapped.
-    if name in names => if name == names[0]
-        There may be several names: swap them all.
-    list(model.blocks.modules()) => list(model.blocks[0].modules())
-        Every block has such layers, not only the first.
     """,
 )
 def swap(model, names, new):
@@ -252,27 +226,16 @@ def two_numbers(answer, own, others):
         right prompt is worth something.
     others - own => (others - own).abs()
         Keep the sign of each difference: by chance the other prompt may be the better one.
-    others - own => others / own
-        Bits are subtracted, not divided: a difference of bits is a quotient of chances.
     / len(gain) ** 0.5 =>
         That is the standard deviation of single answers. The mean of n of them is surer: divide
         by the square root of n.
-    ** 0.5 =>
-        The standard deviation is divided by the square root of n, not by n.
     .std() => .std(correction=0)
         The standard deviation is that with n - 1, as `std` of a tensor has it.
-    len(gain) ** 0.5 => (len(gain) - 1) ** 0.5
-        The n - 1 is in the standard deviation already: divide by the square root of n.
     gain.mean(), gain.std() / len(gain) ** 0.5 => gain.std() / len(gain) ** 0.5, gain.mean()
         First the mean, then its standard error.
-    gain.std() / len(gain) ** 0.5 => gain.var() / len(gain)
-        This is the square of the standard error: take the root.
-    gain.std() => others.std()
     gain.std() / len(gain) ** 0.5 => ((own.var() + others.var()) / len(own)) ** 0.5
         The two numbers of an answer belong together, as a pair: take the differences first, and
         then their standard deviation. What makes one answer harder than another drops out.
-    gain.mean(), => gain.sum(),
-        The mean is asked for, and this is the sum.
     """,
 )
 def worth(own, others):

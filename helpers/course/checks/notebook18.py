@@ -31,30 +31,18 @@ def layers_to_count(draw):
     "lstm": 8 => "lstm": 4
         Gates and candidate have two matrices each, one for x and one for h.
     2 * matrices => matrices
-    "elman": 2 => "elman": 1
         An Elman layer has two matrices, and a multiplication and an addition count as two
         operations.
     + 4 * T**2 * d =>
         The scores and the sums over the values are missing: T queries meet T keys.
-    8 * T * d**2 + =>
-        The four matrices W_Q, W_K, W_V and W_O are missing: each token is multiplied by them.
-    4 * T**2 * d => 4 * T**2
-        A score is the product of two vectors of d numbers: it takes 2 d operations.
     4 * T**2 * d => 2 * T**2 * d
         Both count: the scores, and the sums over the values.
     4 * T**2 * d => 2 * T * (T + 1) * d
         We count the whole table, also where a mask hides half of it: T queries times T keys.
     8 * T * d**2 + 4 * T**2 * d => 8 * d**2 + 4 * T * d ;; 2 * matrices * T => 2 * matrices
         That is for one token; the text has T of them.
-    8 * T * d**2 => 6 * T * d**2
-        There are four matrices: after W_Q, W_K and W_V also W_O.
     "lstm": 8 => "lstm": 2
         An LSTM has three gates and a candidate, with two matrices each.
-    "lstm": 8 => "lstm": 6
-        An LSTM has three gates and a candidate; a GRU has one gate fewer.
-    2 * matrices * T * d**2 => 2 * matrices * T**2 * d
-    return layer_flops(kind, d, T)
-        T is the number of tokens and d the width; here they have changed roles.
     """,
 )
 def layer_flops(kind, T, d):
@@ -80,8 +68,6 @@ def trainings(draw):
     slips="""
     6 * weights => 2 * weights
         Two operations are those of the forward pass; the backward pass takes four more.
-    6 * weights => 4 * weights
-        Four operations are those of the backward pass; the forward pass adds two.
     6 * weights => 3 * weights
         A multiplication and an addition count as two operations.
     6 * weights => weights
@@ -96,12 +82,6 @@ def trainings(draw):
         Attention's four matrices are missing, or the feed-forward part has only one of its two.
     layers * 12 => 12
         There are as many blocks as layers: this counts one.
-    layers * 12 * width**2 + vocabulary * width => layers * (12 * width**2 + vocabulary * width)
-        There is one output matrix, behind the last block, and not one in each.
-    12 * width**2 => 12 * width
-        A matrix of width times width has width^2 weights.
-    6 * weights * tokens => 6 * weights * tokens + 12 * layers * width * tokens**2
-        The attention scores are left out here: count the matrices alone.
     6 * weights * tokens => 6 * weights
         That is for one token: multiply by the number of tokens.
     """,
@@ -143,10 +123,6 @@ def valleys(draw):
         The derivative 2 a u + b is zero at u = *minus* b / (2 a).
     -b / (2 * a) => -b / 2 * a
         Divide by 2 a as a whole: -b / 2 * a is half of b, times a.
-    -b / (2 * a) => -b / a
-        The derivative of a u^2 is 2 a u: divide by 2 a.
-    np.exp(-b / (2 * a)) => 10 ** (-b / (2 * a))
-        np.log is the natural logarithm; its inverse is np.exp, not a power of ten.
     a, b, _ => a, b, c ;; np.exp(-b / (2 * a)) => c - b**2 / (4 * a)
         That is the lowest loss; the size at which it is reached is asked for.
     """,
@@ -186,19 +162,13 @@ def matrices(draw):
     2 ** (bits - 1) - 1 => 2**bits - 1
         One of the bits is the sign: the largest code is 2^(bits - 1) - 1.
     .round() => .trunc()
-    .round() =>
         Round to the nearest whole number; this cuts off the rest.
-    .round() => .floor()
-        Round to the nearest whole number; this always goes down.
     .to(torch.int8) =>
-    .to(torch.int8) => .long()
         Codes are torch.int8.
     torch.int8), scales => torch.int8), scales[:, 0]
         Scales have the shape (O, 1).
     (W / scales).round().to(torch.int8), scales => scales, (W / scales).round().to(torch.int8)
         The codes come first.
-    torch.int8), scales => torch.int8), 1 / scales
-        The scale is the step between two levels: a weight is about scale times code.
     .to(torch.int8), scales => * scales, scales
         These are the weights again; the codes are asked for, as whole numbers.
     """,

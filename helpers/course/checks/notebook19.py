@@ -40,10 +40,7 @@ def numbers_of_answers(answer, scores, empty):
     slips="""
     (scores - empty) => scores
         This is the raw answer: subtract what each answer gets behind the empty text.
-    scores - empty => scores + empty
-        What the cast prefers anyway is taken off, not added.
     scores - empty => empty - scores
-    argmax(-1) => argmin(-1)
         The sign is turned round: the answer that the text has raised most is wanted.
     scores - empty => scores / empty
         These are logarithms: their difference is asked for, not their quotient.
@@ -53,8 +50,6 @@ def numbers_of_answers(answer, scores, empty):
     scores - empty => scores - scores.mean(0)
         The offset is what stands behind the empty text; the mean of the other texts would use the
         test itself.
-    argmax(-1) => argmax(0)
-        One answer for each text: over the last dimension.
     argmax(-1) => argmax()
         One answer for each text, (n,): argmax needs the dimension.
     """,
@@ -85,23 +80,16 @@ def single_precision(answer, text, V):
     call=single_precision,
     tolerance=1e-5,
     slips="""
-    torch.ones(V, V) => torch.full((V, V), 1e-9)
     torch.ones(V, V) => torch.zeros(V, V)
         Begin with ones: a letter that has not been seen here is still possible.
     torch.ones(V, V) => torch.full((V, V), 1 / V)
         To each count 1 is added, not 1/V: then every table was equally probable beforehand.
-    if t > 0: => if t > 0 and False:
-        The table never changes: count the pairs that you have read.
     counts[text[t - 1], letter] += 1 => counts[letter, text[t - 1]] += 1
         The table is turned round: its row is the letter before, its column the one that follows.
-    if t > 0: => if t > 1:
-        The first pair is missing: it ends at the second letter.
     if t > 0: => if True:
         Before the first letter stands none: text[-1] is the last one.
     counts[letter] / counts[letter].sum() => counts.sum(0) / counts.sum()
         These are the frequencies of single letters. Take the row of the present letter.
-    counts[letter] / counts[letter].sum() => counts[letter] / counts[:, letter].sum()
-        Divide by the sum of the same row.
     counts[letter] / counts[letter].sum() => counts[letter]
         These are counts: divide by their sum.
     counts[letter].sum() => (counts[letter].sum() - V + 1)
@@ -110,9 +98,6 @@ def single_precision(answer, text, V):
         The pair that ends at the present letter has been read: count it before you take the row.
     if t > 0: => if t + 1 < len(text): ;; counts[text[t - 1], letter] => counts[letter, text[t + 1]]
         That looks into the future: the letter that follows is what is asked for.
-    return (lambda c: c / c.sum(1, keepdim=True))(1.0 + torch.bincount(V * text[:-1] + text[1:], \
-    minlength=V * V).view(V, V))[text]
-        That looks into the future: a row may use only what stands up to its letter.
     """,
 )
 def bayes(text, V):
@@ -145,14 +130,10 @@ def rows_of_digits(draw):
         The first running sum, which is the first digit, is missing.
     digits.cumsum(1) % 10 => digits.sum(1, keepdim=True) % 10
         These are the answers alone: write all the running sums.
-    digits.cumsum(1) % 10 => digits.flip(1).cumsum(1) % 10
-        The sums run from the left to the right.
     [digits, equals * => [equals *
         The question is missing: a row begins with its digits.
     % 10, end * column] => % 10]
         `end` is missing at the end of each row.
-    [digits, equals * column, => [digits,
-        `equals` is missing between digits and sums.
     """,
 )
 def in_steps(digits, equals, end):
@@ -198,8 +179,6 @@ def one_number(answer, p, right):
         Weight each gap by the share of all answers that lie in its bin.
     error += inside.float().mean() * gap => error += gap
         Weight each gap by the share of all answers that lie in its bin; they are only added here.
-    error += inside.float().mean() * gap => error += inside.float().sum() * gap
-        The weight is a share of all answers, not their number.
     p[inside].mean() - => (b + 0.5) / 10 -
         Compare with the mean probability in the bin, not with the middle of the bin.
     right[inside].float().mean() => right.float().mean()
@@ -208,9 +187,6 @@ def one_number(answer, p, right):
     gap = (p[inside] - right[inside].float()).abs().mean()
         First the mean of the bin, then the difference: a single answer is right or wrong and always
         far from its probability.
-    gap = (p[inside].mean() - right[inside].float().mean()).abs() => \
-    gap = (p[inside].mean() - right[inside].float().mean()) ** 2
-        The gap is an absolute difference, not a square.
     """,
 )
 def calibration_error(p, right):

@@ -40,18 +40,8 @@ def pairs(draw):
         The mean over the pairs is asked for, and this is the sum.
     .mean() =>
         One number is asked for, the mean over the pairs.
-    .mean() => .mean() / 0.6931471805599453
-        That is in bits: nats are asked for, those of the natural logarithm.
-    F.logsigmoid(better - worse) => (better - worse)
-        The difference itself has no bound: the loss is minus its log-sigmoid.
     F.logsigmoid(better - worse).mean() => F.logsigmoid((better - worse).mean())
         The mean comes last: it is one of log-sigmoids, not of differences.
-    F.logsigmoid(better - worse) => (F.logsigmoid(better) - F.logsigmoid(worse))
-        The sigmoid is one of the difference: subtract first.
-    F.logsigmoid(better - worse) => F.logsigmoid(better)
-        Only differences of rewards count: what did the other text get?
-    -F.logsigmoid(better - worse) => F.relu(1 - better + worse)
-        That is a hinge loss; Bradley and Terry's is minus the log-sigmoid of the difference.
     """,
 )
 def preference_loss(better, worse):
@@ -88,22 +78,17 @@ def with_a_number(answer, *arguments):
     call=with_a_number,
     slips="""
     reward / beta => reward * beta
-    reward / beta => reward
         The reward is divided by beta: a small beta tilts more.
     log_ref + reward / beta => beta * log_ref + reward
         log pi_ref is not multiplied by beta: the reward is divided by it.
     log_ref + reward / beta => reward / beta
         The reference is missing: pi* is the reference, tilted.
-    log_ref + => log_ref.exp() +
-        log_ref holds logarithms already, and in logarithms a product is a sum.
     tilted - log_z => tilted
         The probabilities have to sum to one: divide by Z, that is, subtract log Z.
     tilted - log_z => (tilted - log_z).exp()
         The logarithms of pi* are asked for.
     beta * log_z => log_z
         The greatest J is beta times log Z.
-    beta * log_z => beta * log_z.exp()
-        The greatest J holds the logarithm of Z.
     beta * log_z => ((tilted - log_z).exp() * reward).sum()
         That is the mean reward of pi*. J also holds the price of leaving the reference.
     """,
@@ -164,23 +149,15 @@ def gradient_by_log_p(answer, log_p, *given):
         The KL term is missing: the advantage is one of R, not of r alone.
     reward - beta * => reward + beta *
         The distance from the reference has a price: subtract beta times log (pi / pi_ref).
-    beta * (log_p.detach() - log_p_ref) => (log_p.detach() - log_p_ref)
-        The factor beta is missing.
     log_p.detach() - log_p_ref => log_p.detach()
         The reference is missing: the price is one of log (pi / pi_ref).
-    beta * (log_p.detach() - log_p_ref) => beta * (log_p.detach().exp() / log_p_ref.exp())
-        The price is beta times the logarithm of pi / pi_ref, a difference of log-probabilities.
     .mean() => .sum()
         The mean over the texts is asked for, and this is the sum.
-    .mean() =>
-        One number is asked for, the mean over the texts.
     advantages(returns) * log_p => advantages(returns) * log_p.exp()
         The gradient is one of log pi: the texts were drawn from pi already.
     return -(advantages(reward) * log_p).mean() + beta * (log_p - log_p_ref).mean()
         The mean of log (pi / pi_ref) over drawn texts has the gradient 0 on average: the KL term
         belongs into what a text earned.
-    return -(advantages(reward - beta * (log_p - log_p_ref)).mean() * log_p).mean()
-        Each text has an advantage of its own; their mean is 0.
     """,
 )
 def policy_loss(log_p, log_p_ref, reward, beta):
@@ -216,23 +193,14 @@ def four_log_probs(draw):
         The reward is beta times the log-ratio, not divided by beta.
     beta * (better - better_ref), beta * (worse - worse_ref) => \
     beta * (worse - worse_ref), beta * (better - better_ref)
-    beta * (better - better_ref), beta * (worse - worse_ref) => \
-    beta * (better_ref - better), beta * (worse_ref - worse)
         The sign is turned round: the preferred text comes first, and the policy's log-probability
         before the reference's.
     beta * (better - better_ref), beta * (worse - worse_ref) => \
     beta * (better - worse_ref), beta * (worse - better_ref)
-    beta * (better - better_ref), beta * (worse - worse_ref) => \
-    beta * (better + better_ref), beta * (worse + worse_ref)
         Subtract from each text's log-probability what the reference said of the same text.
-    beta * (better - better_ref), beta * (worse - worse_ref) => \
-    beta * better / better_ref, beta * worse / worse_ref
-        The logarithm of a quotient is a difference of logarithms.
     preference_loss(beta * (better - better_ref), beta * (worse - worse_ref)) => \
     beta * preference_loss(better - better_ref, worse - worse_ref)
         beta stands inside of the sigmoid: it is a part of the rewards.
-    preference_loss( => len(better) * preference_loss(
-        The mean over the pairs is asked for, and this is the sum.
     """,
 )
 def dpo_loss(better, worse, better_ref, worse_ref, beta):

@@ -1,4 +1,4 @@
-"""Your turn with pictures: patches, the class token, Bayes' sum over places, an exchange."""
+"""Your turn with pictures: patches, Bayes' sum over places, an exchange, a caption's loss."""
 
 import torch
 from torch.nn import functional as F
@@ -11,6 +11,7 @@ turns = Lab("notebook21")
 TEXT = see(21, "A picture is a text of patches")
 CEILING = see(21, "A task with a known ceiling")
 EXCHANGE = see(21, "Exchange all patches alike")
+CAPTION = see(21, "From picture to words")
 
 
 def small_pictures(draw):
@@ -53,42 +54,6 @@ def patches(pictures, p):
     return grid.permute(0, 2, 4, 1, 3, 5).reshape(B, -1, C * p * p)
 
 
-def embedded(draw):
-    for B, N, D in ((1, 2, 3), (3, 4, 5), (2, 9, 2)):
-        parts = draw.normal(B, N, D), draw.normal(D), draw.normal(1 + N, D)
-        yield Case("any pictures", *parts, given=f"{B} x {N} x {D}")
-
-
-@turn(
-    turns,
-    "Expand the class token to (B, 1, D), put it in front, with torch.cat along dimension 1, and "
-    f"add the positions to all 1 + N vectors. {TEXT}",
-    cases=embedded,
-    slips="""
-    torch.cat([first, x], 1) + positions => torch.cat([first, x + positions[1:]], 1)
-        The class token has a position as well, the first row.
-    torch.cat([first, x], 1) + positions => torch.cat([first, x], 1)
-        The positions are missing: without them a picture is a bag of patches.
-    torch.cat([first, x], 1) + positions => torch.cat([x, first], 1) + positions
-        The class token stands in front of the patches.
-    torch.cat([first, x], 1) + positions => torch.cat([first, x + positions[:-1]], 1)
-        The first row of the positions is the class token's: the patches begin with the second.
-    torch.cat([first, x], 1) + positions => x + positions[1:]
-        The class token is missing.
-    """,
-    errors={
-        "same number of dimensions": "torch.cat joins tensors with equally many dimensions: the "
-        "class token needs (B, 1, D).",
-        "Sizes of tensors must match": "torch.cat along dimension 1 asks for the same B: expand "
-        "the class token to (B, 1, D).",
-    },
-)
-def with_class_token(x, class_token, positions):
-    """Vectors (B, N, D), a class token (D,), positions (1 + N, D) -> tokens (B, 1 + N, D)."""
-    first = class_token.expand(len(x), 1, -1)
-    return torch.cat([first, x], 1) + positions
-
-
 def noisy(draw):
     one = torch.zeros(1, 1, 2, 3)
     one[0, 0, 0] = torch.tensor([1.0, 2.0, 0.0])
@@ -100,16 +65,30 @@ def noisy(draw):
     yield Case("little noise", *parts, 0.3, given="large numbers, sigma = 0.3", hint=hint)
 
 
+def normalised(answer, *arguments):
+    """log P(letter | picture): the scores' constant is free, and may be another in each picture."""
+    scores = answer(*arguments)
+    is_table = isinstance(scores, torch.Tensor) and scores.ndim == 2 and scores.is_floating_point()
+    return scores.log_softmax(1) if is_table else scores
+
+
 @turn(
     turns,
     "F.conv2d(pictures, glyphs) is the inner product at every place, (B, classes, rows, columns). "
     f"Divide by the variance, flatten the places, and take logsumexp over them. {CEILING}",
     cases=noisy,
+    call=normalised,
     slips="""
+    match.flatten(2).logsumexp(2) => match.logsumexp(2)
+        That sums over the rows alone: flatten rows and columns into one dimension first.
+    match.flatten(2).logsumexp(2) => match.flatten(2).exp().sum(2)
+        After the sum of exponentials the logarithm is taken again, and exp overflows for large
+        numbers: logsumexp does both without overflow.
+    / noise**2 => ;; .logsumexp(2) => .logsumexp(2) / noise**2
+        Divide before the sum: a sum of exponentials that is divided afterwards is another.
     .logsumexp(2) => .amax(2)
         That is the score of the best place alone: the places are summed, by logsumexp.
     .logsumexp(2) => .sum(2)
-    .logsumexp(2) => .mean(2)
         It is probabilities that are summed over the places, not their logarithms: logsumexp.
     .logsumexp(2) => .logsumexp(1)
         The sum runs over the places, not over the letters: they stay apart.
@@ -154,3 +133,49 @@ def orders(draw):
 def exchanged(positions, order):
     """Positions (1 + N, D), and where each patch came from, (N,) -> positions (1 + N, D)."""
     return torch.cat([positions[:1], positions[1:][order]])
+
+
+def captioned(draw):
+    logits = torch.tensor([[[0.0, 0.0], [0.0, 0.0], [0.0, 2.0], [3.0, 0.0], [0.0, 5.0]]])
+    given = (
+        "two patches, the caption 0 1 0, and logits 0 2 where word 0 stands, 3 0 where word 1 is"
+    )
+    yield Case("by hand", logits, torch.tensor([[0, 1, 0]]), given=given)
+    for B, N, T, V in ((2, 4, 3, 5), (3, 9, 6, 4), (2, 1, 4, 7)):
+        words = draw.integers(0, V, B, T)
+        given = f"{B} captions of {T} words, {N} patches"
+        yield Case("any captions", draw.normal(B, N + T, V), words, given=given)
+
+
+@turn(
+    turns,
+    "The words are the last T of the N + T tokens. Each predicts the one after it, so the "
+    f"last one predicts nothing, and the first is predicted by nobody. {CAPTION}",
+    cases=captioned,
+    slips="""
+    logits[:, -T:-1], words[:, 1:] => logits[:, -T:], words
+        Each word is asked to predict itself here: it has to predict the next one, so leave out the
+        last logits and the first word.
+    logits[:, -T:-1], words[:, 1:] => logits[:, 1 - T :], words[:, 1:]
+        Each word is asked to predict itself here: logits belong one place before their word.
+    logits[:, -T:-1], words[:, 1:] => logits[:, 1 - T :], words[:, :-1]
+        The wrong way round: each word predicts the one before it.
+    logits[:, -T:-1], words[:, 1:] => logits[:, -T - 1 : -1], words
+        The first word is <s>, which stands there always: the last patch need not predict it.
+    logits[:, -T:-1] => logits[:, : T - 1]
+        These are the logits of the first patches: the words are the last T tokens.
+    true.flatten()) => true.flatten(), reduction="sum")
+        The mean over all predicted words is asked for, not the sum.
+    """,
+    errors={
+        "to match target batch_size": "As many rows of logits as words: those of the last T tokens "
+        "without the very last, since patches predict nothing; flatten(0, 1) joins the pictures.",
+        "Expected target size": "F.cross_entropy takes logits (rows, V) and words (rows,): join "
+        "pictures and words with flatten.",
+    },
+)
+def caption_loss(logits, words):
+    """Logits (B, N + T, V), captions (B, T) -> mean loss of a word that is predicted, a scalar."""
+    T = words.shape[1]
+    said, true = logits[:, -T:-1], words[:, 1:]
+    return F.cross_entropy(said.flatten(0, 1), true.flatten())

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -266,6 +267,39 @@ class Trial:
             NOTHING if got is None else hint,
             got=got,
             expected=list(names),
+        )
+
+    def is_class_from(self, parent: str, *names: str) -> None:
+        """The answer is a class with these methods, as one made from the parent has them."""
+        made = isinstance(self.answer, type) and all(hasattr(self.answer, name) for name in names)
+        hint = f"The class itself is checked, class ...({parent}), and no object of it."
+        got = type(self.answer).__name__
+        self.holds(made, f"it is a class made from {parent}", hint, got=got)
+
+    def leaves_open(self) -> None:
+        """A method that still raises NotImplementedError is the parent's, unless all of them do.
+
+        Who has mended one method of a broken class then reads what is still in the others.
+        """
+        own = {n: m.__code__ for n, m in vars(self.answer).items() if isinstance(m, FunctionType)}
+        left = [name for name, code in own.items() if "NotImplementedError" in code.co_names]
+        if len(left) < len(own):
+            methods = {name: getattr(self.answer.__mro__[1], name) for name in left}
+            self.answer = type(self.answer.__name__, (self.answer,), methods)
+
+    def has_no_fault(self, shows: Mapping[str, str], gone: Iterable[bool], given: str) -> None:
+        """Of the faults planted in a class none is left; all that are left are told at once.
+
+        Args:
+            shows: for each fault what holds without it, and by what it shows, a sentence.
+            gone: whether it is gone.
+        """
+        found = dict(zip(shows, gone, strict=True))
+        left = [f"({i}) {shows[rule]}" for i, rule in enumerate(shows, start=1) if not found[rule]]
+        self.rules += [f"fault found: {rule}" for rule in shows if found[rule]]
+        still = f" (still in: {len(left)})" if left else ""
+        self.holds(
+            not left, f"all {len(shows)} faults are found{still}", " ".join(left), given=given
         )
 
     def integers(self, low: int, high: int, *shape: int) -> Tensor:

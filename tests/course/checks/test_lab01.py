@@ -1,14 +1,12 @@
 """What the checks of lab 01 hold answers against, and what its notebook announces and shows."""
 
 import math
-from collections import Counter
 
 import pytest
 import torch
 
 from helpers.course.checks import lab01
 from helpers.course.checks.lab01.common import course_counts
-from helpers.course.checks.lab01.models import course_continuations, course_kneser_ney
 from helpers.course.checks.trial import Trial
 from helpers.course.environment import find_root
 from helpers.models.ngram import KneserNey
@@ -49,25 +47,17 @@ def test_kneser_ney_is_that_of_the_package(n):
     text = tuple(torch.randint(7, (400,), generator=draw).tolist())
     begun = ("begin", *text)  # the package counts what stands at the beginning of a text
     counted = [course_counts(begun, k) for k in range(1, n + 1)]
-    tables = [*map(course_continuations, counted[1:]), counted[-1]]
+    tables = [*map(TASKS["continuations"].fallback, counted[1:]), counted[-1]]
+    kneser_ney = TASKS["kneser_ney"].fallback
     theirs = KneserNey(n, discounts=[0.7] * n).fit(torch.tensor(text), 8)
     for _ in range(30):
         new = torch.randint(7, (n - 1,), generator=draw).tolist()
         state = theirs.start(1)
         for token in new:
             log_probs, state = theirs.step(torch.tensor([token]), state)
-        mine = [course_kneser_ney(tables, tuple(new), w, 8, 0.7) for w in range(8)]
+        mine = [kneser_ney(tables, tuple(new), w, 8, 0.7) for w in range(8)]
         assert sum(mine) == pytest.approx(1)
         assert log_probs[0].exp().tolist() == pytest.approx(mine)
-
-
-def test_continuations_are_numbers_of_different_tokens():
-    text = "abracadabra alakazam"
-    expected = Counter(gram[1:] for gram in {text[i : i + 3] for i in range(len(text) - 2)})
-    found = course_continuations(course_counts(text, 3))
-    assert {a + b: count for a, row in found.items() for b, count in row.items()} == expected
-    twice = course_continuations(found)
-    assert twice == course_continuations(course_counts(text[1:], 2))
 
 
 def test_no_choice_lies_at_the_edge_of_its_grid(notebook):

@@ -6,10 +6,8 @@ import time
 import unicodedata
 from collections import Counter
 from itertools import pairwise
-from math import nan
 from random import Random
 
-import numpy as np
 import pytest
 import regex
 import torch
@@ -40,6 +38,7 @@ from tests.labs.mutation import run_cells
 pytestmark = pytest.mark.marking
 
 SOURCE = lab_sources(find_root())["lab02"]
+OURS = {name: task.fallback for name, task in lab02.lab.tasks.items()}
 corpus = corpora.lantern_bay()
 TRAIN, NEW = corpus.train[:40_000], corpus.validation[:5_000]
 course = BPETokenizer.train(TRAIN, 256 + 400)
@@ -54,47 +53,6 @@ def test_the_course_s_own_answer_passes(name):
     task = lab02.lab.tasks[name]
     for seed in range(3):
         task.check(Trial(task.fallback, seed))  # raises a Complaint where it does not
-
-
-ODD = [
-    *(None, 5, 0.5, "a", "é" * 40, b"ab", True, [], {}, set(), (), object(), print, [None], [[]]),
-    *(
-        ["a"],
-        [b"a"],
-        [b"a"] * 256,
-        [1, "a"],
-        [(1, 2)],
-        [(1,)],
-        [[1, 2]],
-        [("a", "b")],
-        {(1, 2): "a"},
-    ),
-    *(
-        np.zeros((3, 2)),
-        [np.zeros(2)],
-        [(np.zeros(2), 1)],
-        {(7, 5): np.zeros(2)},
-        torch.zeros(3, 2),
-    ),
-    *(
-        [torch.zeros(2)],
-        [(torch.zeros(2), 1)],
-        {1: torch.zeros(2)},
-        {(7, 5): None, (5, 6): []},
-        nan,
-    ),
-    dict.fromkeys(["tokens per word", "bytes per token", "bits per byte"], np.zeros(2)),
-    {name: [np.zeros(2)] for name in lab02.by_hand.fallback()},
-    {name: [] for name in lab02.by_hand.fallback()},
-]
-
-
-@pytest.mark.parametrize("name", list(lab02.lab.tasks))
-def test_whatever_an_answer_hands_back_the_check_finds_words(name):
-    for value in ODD:
-        verdict = lab02.lab.tasks[name].judge(lambda *_, value=value: value)
-        assert verdict.complaint is not None
-        assert 0 < len(verdict.words(name)) < 3000
 
 
 def test_the_signs_on_paper_have_the_lengths_that_their_names_say():
@@ -195,10 +153,6 @@ def test_pieces_are_those_of_the_six_rules(text):
         start = end
 
 
-def test_pieces_are_those_of_the_course_s_tokenizer():
-    assert ours.split_words(NEW) == BPETokenizer([]).split(NEW)
-
-
 @pytest.mark.parametrize("text", [TRAIN[:20_000], "aaaa aaaaaaa aa baaab baaab abababab " * 3])
 def test_merges_are_those_of_the_course_s_tokenizer(text):
     expected = BPETokenizer.train(text, 256 + 400).merges
@@ -220,7 +174,7 @@ MARKS = ["<|endoftext|>", "<|end|>", "<|", "a.b"]
 def test_special_tokens_are_those_of_the_course_s_tokenizer(parts):
     tokenizer, text = BPETokenizer(course.merges[:50], MARKS), "".join(parts)
     for special in (True, False):
-        found = ours.encode_text(
+        found = OURS["encode_text"](
             text, lambda part: tokenizer.encode(part).tolist(), tokenizer.special_ids, special
         )
         assert found == tokenizer.encode(text, special).tolist()
@@ -268,11 +222,11 @@ def test_words_are_encoded_as_by_the_course_s_tokenizer(notebook):
 
 def test_tokens_are_those_of_the_course_s_tokenizer():
     expected = [course.token_bytes(i) for i in range(course.vocab_size)]
-    assert ours.token_bytes(course.merges) == expected
+    assert OURS["token_bytes"](course.merges) == expected
 
 
 def test_any_ids_are_decoded_as_by_the_course_s_tokenizer(notebook):
-    tokens, drawn = ours.token_bytes(course.merges), Random(0)
+    tokens, drawn = OURS["token_bytes"](course.merges), Random(0)
     for _ in range(100):
         ids = drawn.choices(range(course.vocab_size), k=drawn.randrange(20))
         assert notebook["decode"](ids, tokens) == course.decode(ids)
@@ -291,7 +245,7 @@ def test_pieces_are_those_of_the_course_s_wordpiece():
     wordpiece = WordPieceTokenizer.train(TRAIN, 300, min_count=5)
     for word in {*re.findall(r"\w+", NEW), "naïve", "海港"}:
         expected = [wordpiece.pieces[i] for i in wordpiece.encode(word)]
-        assert ours.wordpiece(word, set(wordpiece.pieces)) == expected
+        assert OURS["wordpiece"](word, set(wordpiece.pieces)) == expected
 
 
 BYTES = [bytes([i]) for i in range(256)]

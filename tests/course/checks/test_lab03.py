@@ -57,15 +57,6 @@ def test_behind_the_first_error_nothing_can_be_mended(length):
             assert error == length or sequence[: error + 1] not in beginnings
 
 
-def test_sequences_are_drawn_from_the_whole_language():
-    chance = random.Random(0)
-    drawn = {tuple(REFERENCE["draw_balanced"](4, chance.random)) for _ in range(2000)}
-    assert drawn == set(map(tuple, language(4)))
-    shapes = {str([s > 4 for s in REFERENCE["draw_balanced"](10, chance.random)])
-              for _ in range(4000)}  # fmt: skip
-    assert len(shapes) == parentheses.count_shapes(10)
-
-
 def test_an_exchange_hides_from_every_shortcut_and_not_from_the_language():
     chance, found = random.Random(0), 0
     for _ in range(300):
@@ -79,15 +70,6 @@ def test_an_exchange_hides_from_every_shortcut_and_not_from_the_language():
             assert len(set(rule(both, 5).tolist())) == 1
         found += 1
     assert found > 50
-
-
-def test_no_exchange_is_overlooked():
-    chance = random.Random(1)
-    for _ in range(30):
-        sequence = REFERENCE["draw_balanced"](12, chance.random)
-        closings = [p for p in range(1, 11) if all(s > 4 for s in sequence[p - 1 : p + 2])]
-        possible = len({sequence[p] for p in closings}) > 1
-        assert (REFERENCE["unbalance"](sequence, chance.random) is not None) == possible
 
 
 def test_a_shortcut_is_the_best_rule_of_its_feature():

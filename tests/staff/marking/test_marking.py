@@ -24,13 +24,11 @@ from staff.marking import sandbox
 from staff.marking.limits import Limits
 from staff.marking.marking import Marking, main
 from staff.marking.sandbox import NoSandbox
-from staff.marking.submissions import read_submission
 
 pytestmark = pytest.mark.marking
 
 ROOT = Path(__file__).resolve().parents[3]
 BOXED = shutil.which("bwrap") is not None
-needs_sandbox = pytest.mark.skipif(not BOXED, reason="the sandbox needs bubblewrap")
 SECRET = "a class's own"
 QUICK = Limits(seconds=24, memory=2.0)  # 8 s for a cell
 
@@ -231,13 +229,6 @@ def marked(tmp_path_factory, sources):
     Marking(folder, SECRET, 2, QUICK, sources=sources).run()
     after = [snapshot(path, "marks") for path in watched]
     return folder, read_rows(folder), before == after
-
-
-def test_a_cell_of_no_known_type_is_kept_as_text(tmp_path):
-    for odd in (None, 7, ["code"], {"code": 1}):
-        write(tmp_path / "a.ipynb", {"cells": [{"cell_type": odd, "source": "1"}]})
-        (only,) = read_submission(tmp_path / "a.ipynb").cells
-        assert (only.cell_type, only.source) == ("raw", "1")
 
 
 POINTS = ("perplexity", "likelihood", "why")

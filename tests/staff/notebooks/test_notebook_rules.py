@@ -97,7 +97,6 @@ def test_check_notebook_calls_every_check(good, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("cell", "complaint"),
     [
-        (code("1"), "title"),
         (markdown("No title"), "title"),
         (opening(badge=ADDRESS.badge("04_y.ipynb")), "badge"),
         (
@@ -107,20 +106,12 @@ def test_check_notebook_calls_every_check(good, tmp_path, monkeypatch):
         (opening(aims=""), "you will be able to"),
         (opening(before=""), "builds on"),
         (opening(before="**Builds on** nothing."), "links to no other notebook"),
-        (opening(time="Follows the lecture."), "minute"),
-        (opening(time="Runs in a minute."), "lecture"),
     ],
 )
 def test_opening(cell, complaint):
     complaints = rules.check_opening(notebook(cell), "03_x.ipynb", ADDRESS)
     assert len(complaints) == 1
     assert complaint in complaints[0]
-
-
-def test_the_first_notebook_may_build_on_nothing():
-    badge = ADDRESS.badge("00_x.ipynb")
-    cell = opening(badge=badge, before="**Builds on** nothing.")
-    assert rules.check_opening(notebook(cell), "00_x.ipynb", ADDRESS) == []
 
 
 @pytest.mark.parametrize(
@@ -164,22 +155,13 @@ def test_outputs(output, complaint):
     assert complaint in found
 
 
-def test_state_of_widgets():
-    node = notebook()
-    node.metadata["widgets"] = {}
-    assert rules.check_outputs(node)
-
-
 @pytest.mark.parametrize(
     "path",
     [
         "/home/ada/x.txt",
-        "/root/x",
         "/tmp/x",
-        "/work/course",
         "/content/course",
         "C:\\Users\\Ada",
-        "C:\\\\Users",
         "/Users/ada/x",
     ],
 )
@@ -219,16 +201,10 @@ def test_captions():
     "source",
     [
         "x",
-        "x + 1",
-        "x, y",
         "softmax(x)",
         "print(x)\ny = 1",
         "for x in y:\n    print(x)",
         "show(fig, 'caption')\nassert x",
-        "widgets.explore(f)",
-        "quizzes.show_quiz(ChoiceQuiz('Why?'))",
-        "q = quizzes.show_quiz(one)",
-        "'a string'",
     ],
 )
 def test_missing_outputs(source):
@@ -245,15 +221,10 @@ def test_missing_outputs(source):
         "x = 1",
         "import torch",
         "def f(x):\n    print(x)\n    return x",
-        "class A:\n    def f(self):\n        show(self)",
-        "f = lambda: print(1)",
         "if wrong:\n    print('oh')",
-        "loss.backward()",
         "x.append(1)",
-        "f(x);",
         "...",
         "random.choice(x)\ny = 1",
-        "# a comment",
     ],
 )
 def test_cells_that_show_nothing(source):
@@ -296,10 +267,6 @@ def test_sources(cell, complaint):
     assert any(complaint in found for found in complaints)
 
 
-def test_forty_lines_are_allowed():
-    assert rules.check_sources(notebook(code("\n".join(["x = 1"] * 40)))) == []
-
-
 def test_imports():
     cell = code("import pandas as pd, os\nfrom sklearn.svm import SVC\ndef f():\n    import nltk")
     complaints = " ".join(rules.check_imports(notebook(cell)))
@@ -320,11 +287,6 @@ def test_slides():
     assert len(rules.check_slides(notebook(markdown("# Title"), markdown("text"), shown))) == 2
 
 
-def test_size():
-    assert rules.check_size(rules.MAX_BYTES)
-    assert rules.check_size(rules.MAX_BYTES - 1) == []
-
-
 @pytest.fixture
 def linked(tmp_path):
     """A folder of notebooks to link to."""
@@ -343,7 +305,6 @@ def linked(tmp_path):
     [
         "02_x.ipynb",
         "02_x.ipynb#The-data-set",
-        "#Here",
         "figures/a.svg",
         "https://a.org/b",
     ],
@@ -360,7 +321,6 @@ def test_links_that_lead_somewhere(linked, target):
         ("figures/b.svg", "leads to nothing"),
         ("02_x.ipynb#Nowhere", "no heading"),
         ("#Nowhere", "no heading"),
-        ("../../outside.txt", "out of the course"),
         ("/etc/hostname", "out of the course"),
     ],
 )
@@ -369,8 +329,3 @@ def test_links_that_lead_nowhere(linked, target, complaint):
         complaints = rules.check_links(notebook(markdown(source)), linked, linked.parents[1])
         assert len(complaints) == 1
         assert complaint in complaints[0]
-
-
-def test_code_and_formulas_are_no_links(linked):
-    text = "`a[i](j)` and $$p[x](y)$$ and\n```python\nf[0](x.y)\n```"
-    assert rules.check_links(notebook(markdown(text)), linked, linked.parents[1]) == []

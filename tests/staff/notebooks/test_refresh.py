@@ -9,7 +9,6 @@ from nbformat import v4
 
 from helpers.course.own_work import TESTS
 from helpers.device import SPEED
-from helpers.display.widgets import FIRST_STATE
 from staff.notebooks import clock
 from staff.notebooks import refresh as module
 from staff.notebooks.notebook_rules import WIDGET_VIEW
@@ -17,7 +16,6 @@ from staff.notebooks.refresh import (
     CapturedOutput,
     RefreshError,
     environment,
-    normalise_metadata,
     refresh,
     strip_widgets,
 )
@@ -167,39 +165,6 @@ def test_strip_widgets():
     ]
     tags = [cell.metadata.get("tags") for cell in notebook.cells]
     assert tags == [["widget"], None, None, ["x"]]
-
-
-def test_first_states_become_outputs_of_their_own():
-    first = [{"text/plain": "1"}, {"image/png": "aGVsbG8=", "text/plain": "[figure]"}]
-    explored = bundle(text_markdown="Turn n.", **{FIRST_STATE: first})
-    after = v4.new_output("stream", text="after")
-    cells = [
-        v4.new_code_cell("a", outputs=[explored, after]),
-        v4.new_code_cell("b", outputs=[bundle(text_plain="Box()", **{FIRST_STATE: first})]),
-        v4.new_code_cell("c", outputs=[bundle(text_markdown="Turn n.", **{FIRST_STATE: []})]),
-        v4.new_code_cell(
-            "d",
-            outputs=[
-                bundle(text_plain="IntSlider()"),
-                bundle(text_plain="Box()", **{FIRST_STATE: first}),
-            ],
-        ),
-    ]
-    notebook = v4.new_notebook(cells=cells)
-    strip_widgets(notebook)
-    nbformat.validate(notebook)
-    kept = [[output.get("data") for output in cell.outputs] for cell in notebook.cells]
-    words = {"text/markdown": "Turn n."}
-    assert kept == [[words, *first, None], first, [words], first]
-    tags = [cell.metadata.get("tags") for cell in notebook.cells]
-    assert tags == [None, None, None, ["widget"]]  # the last one lost its slider all the same
-
-
-def test_normalised_metadata_is_valid():
-    notebook = v4.new_notebook(metadata={"language_info": {"name": "python", "version": "3.11.7"}})
-    normalise_metadata(notebook)
-    nbformat.validate(notebook)
-    assert "3.11" not in str(notebook.metadata)
 
 
 def test_the_time_is_written(tmp_path, monkeypatch):

@@ -8,18 +8,15 @@ distribution is a dictionary from symbols to probabilities.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from helpers.course.checks.lab import Lab
 
 lab = Lab("lab01")
 
-Counts = Mapping[Any, Mapping[str, int]]
-Distribution = dict[str, float]
-
 SUM = "Add up your probabilities for one context: what divides the counts must be their own sum."
-EMPTY = "Try it by hand on a text of one or two characters."
+UNDERFLOW = "A product of 5,000 small numbers is 0 in floating point: add logarithms instead."
 
 
 def course_counts(text: Sequence, n: int) -> dict[Any, Counter]:
@@ -28,15 +25,3 @@ def course_counts(text: Sequence, n: int) -> dict[Any, Counter]:
     for i in range(len(text) - n + 1):
         counts.setdefault(text[i : i + n - 1], Counter())[text[i + n - 1]] += 1
     return counts
-
-
-def is_rows(value: object) -> bool:
-    """Whether it is a dictionary of dictionaries."""
-    return isinstance(value, Mapping) and all(isinstance(row, Mapping) for row in value.values())
-
-
-def course_likelihood(counts: Counts, context: str) -> Distribution:
-    """Relative frequencies; empty for a context never seen."""
-    row = counts.get(context, {})
-    total = sum(row.values())
-    return {symbol: count / total for symbol, count in row.items()}

@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import CodeType
+from typing import Any
 
-from helpers.course.checks.lab01.common import Counts, course_counts, is_rows, lab
-from helpers.course.checks.lab01.measuring import course_bits
-from helpers.course.checks.lab01.smoothing import course_mixture
+from helpers.course.checks.describing import describe
+from helpers.course.checks.lab01.common import course_counts, lab
+from helpers.course.checks.lab01.measuring import bits_per_character
+from helpers.course.checks.lab01.smoothing import interpolate
 from helpers.course.checks.pointers import see
-from helpers.course.checks.trial import NOTHING, Trial
-from helpers.course.checks.turn import Slips
+from helpers.course.checks.trial import Complaint, Trial
+from helpers.course.checks.turn import Case, turn
 
-
-def _choose(train: str, validation: str, vocabulary: str, orders, weights) -> tuple[int, float]:
-    def bits(n: int, weight: float) -> float:
-        tables = [course_counts(train, order) for order in range(1, n + 1)]
-        return course_bits(
-            lambda context: course_mixture(tables, context, vocabulary, weight), validation, n
-        )
-
-    return min(((n, w) for n in orders for w in weights), key=lambda pair: bits(*pair))
-
-
-_CHOOSE_SLIPS = Slips(
-    _choose,
-    """
-    return min( => return max(
-        The pair that costs the fewest bits is the best one; yours costs the most.
-    """,
-)
+_PAIR = "Give the order first and then the weight, and return the pair."
+_EACH = (
+    "Count on the training text, measure on the other, and try every pair. "
+    + see(2, "Perplexity against n")
+)  # fmt: skip
+_ALL = "A model of order n mixes all orders 1 to n, also those that are not in `orders`."
+_REPEATED = "the cat sat on the mat and the rat sat on the hat " * 8
 
 
 def _names_of(answer: object) -> set[str]:
@@ -44,109 +35,69 @@ def _names_of(answer: object) -> set[str]:
     return names
 
 
-_REPEATED = "the cat sat on the mat and the rat sat on the hat " * 8
-
-
-@lab.task(_choose)
-def choose(trial: Trial) -> None:
-    train = "the cat sat on the mat and the rat sat on the hat " * 6
-    validation = "the rat on the mat sat and the cat "
-    cases = [(train, validation)]
-    cases.append((trial.text(400, "ab") + train, trial.text(60, "ab") + validation))
-    for train, validation in cases:
-        vocabulary = "".join(sorted(set(train)))
-        orders, weights = [1, 2, 3, 5], [0.2, 0.9]
-        hint = "Give the order first and then the weight, and return the pair."
-        given = "two short texts, orders 1, 2, 3, 5, weights 0.2 and 0.9"
-        arguments = (train, validation, vocabulary, orders, weights)
-        got = trial.call(*arguments, given=given, hint=hint)
-        pair = isinstance(got, tuple | list) and len(got) == 2
-        pair = pair and got[0] in orders and got[1] in weights
-        form = NOTHING if got is None else hint
-        trial.holds(pair, "a pair (n, weight) of those given", form, given=given, got=got)
-        best, usual = _choose(*arguments), see(2, "Perplexity against n")
-        usual = f"Count on the training text, measure on the other, and try every pair. {usual}"
-        if _names_of(trial.answer) & {"model", "tables"}:
-            usual = "`model` and `tables` of the cell above hold the tales: count your own `train`."
-        longest = _choose(train, validation, vocabulary, orders[-1:], weights)
-        longest = longest, f"The longest context is not always the best one. {usual}"
-        most = ((slip(*arguments), words) for slip, words in _CHOOSE_SLIPS)
-        trial.equals(
-            tuple(got),
-            best,
-            "the setting with the fewest bits on the validation text",
-            usual,
-            slips=(pair for pairs in ([longest], most) for pair in pairs),
-            given=given,
-        )
-    given = "a text that goes on as it was counted, orders 4, weights 0.2 and 0.9"
+def _searches(trial: Trial) -> Iterator[Case]:
+    hint, rule = _EACH, "the setting with the fewest bits on the validation text"
+    if _names_of(trial.answer) & {"model", "tables"}:
+        hint = "`model` and `tables` of the cell above hold the tales: count your own `train`."
+    train, validation = _REPEATED[:300], "the rat on the mat sat and the cat "
+    given = "two short texts, orders 1, 2, 3, 5, weights 0.2 and 0.9"
+    for a, b in (("", ""), (trial.text(400, "ab"), trial.text(60, "ab"))):
+        vocabulary, orders = "".join(sorted({*a, *train})), [1, 2, 3, 5]
+        yield Case(rule, a + train, b + validation, vocabulary, orders, [0.2, 0.9], given=given,
+                   hint=hint)  # fmt: skip
     train, rest = _REPEATED[:-30], _REPEATED[-30:]
-    arguments = (train, rest, "".join(sorted(set(train))), [4], [0.2, 0.9])
-    trial.equals(
-        trial.call(*arguments, given=given),
-        _choose(*arguments),
-        "an order without those below it in `orders`",
-        "A model of order n mixes all orders 1 to n, also those that are not in `orders`.",
-        given=given,
-    )
+    yield Case("an order without those below it in `orders`", train, rest,
+               "".join(sorted(set(train))), [4], [0.2, 0.9],
+               given="a text that goes on as it was counted, orders 4, weights 0.2 and 0.9",
+               hint=_ALL)  # fmt: skip
 
 
-choose.slips = _CHOOSE_SLIPS
+def _pair_of(answer: Callable, *arguments: Any) -> Any:
+    got, (*_, orders, weights) = answer(*arguments), arguments
+    pair = isinstance(got, tuple | list) and len(got) == 2
+    if got is not None and not (pair and got[0] in orders and got[1] in weights):
+        raise Complaint("a pair (n, weight) of those given", _PAIR, got=describe(got))
+    return got
+
+
+@turn(
+    lab,
+    _EACH,
+    cases=_searches,
+    call=_pair_of,
+    errors={"TypeError": _PAIR},
+    slips=f"""
+    range(1, max(orders) + 1) => orders
+        {_ALL}
+    for n in orders => for n in orders[-1:]
+        The longest context is not always the best one. {_EACH}
+    return min( => return max(
+        The pair that costs the fewest bits is the best one; yours costs the most.
+    """,
+)
+def choose(train, validation, vocabulary, orders, weights):
+    counted = [course_counts(train, order) for order in range(1, max(orders) + 1)]
+
+    def cost(pair):
+        return bits_per_character(
+            lambda context: interpolate(counted[: pair[0]], context, vocabulary, pair[1]),
+            validation, pair[0],
+        )  # fmt: skip
+
+    return min(((n, weight) for n in orders for weight in weights), key=cost)
 
 
 _PHRASES = "old pell rows . old pell sings . cat or dog . row or sing ."
 _SENTENCE = "the old pell rows and the old pell sings and the cat or the dog sings"
+_BETTER = see(2, "Kneser-Ney: a better fallback")
+_KINDS = ("KeyError", "IndexError", "TypeError", "AttributeError", "ZeroDivisionError")
+_KEYS = (
+    "The keys are contexts that are one token shorter, context[1:], also where that is empty; a "
+    "row maps tokens to numbers, as in count_ngrams."
+)
 
 
-def course_continuations(counts: Counts) -> dict:
-    """Of each n-gram without its first token: in how many different n-grams it stands."""
-    fewer: dict = {}
-    for context, row in counts.items():
-        for symbol in row:
-            fewer.setdefault(context[1:], Counter())[symbol] += 1
-    return fewer
-
-
-def _continuation_slips(counts: Counts) -> Iterator[tuple[dict, str]]:
-    occurrences: dict = {}
-    first: dict = {}
-    after: dict = {}
-    for context, row in counts.items():
-        for symbol, count in row.items():
-            occurrences.setdefault(context[1:], Counter())[symbol] += count
-            first.setdefault(context[:-1], Counter())[symbol] += 1
-            after.setdefault(context[1:], Counter())[symbol] = len(row)
-    yield (
-        occurrences,
-        "That is how often the shorter n-gram occurs. However often an n-gram was seen, it counts "
-        "once: what matters is how many different ones there are.",
-    )
-    yield first, "The token that is dropped is the first one, the one that is farthest away."
-    yield (
-        after,
-        "That is how many different tokens follow the context; asked for is how many stand before.",
-    )
-    yield (
-        {context: dict.fromkeys(row, 1) for context, row in occurrences.items()},
-        "Two n-grams with different first tokens leave the same rest: that rest counts two.",
-    )
-
-
-@lab.task(course_continuations)
-def continuations(trial: Trial) -> None:
-    where = see(2, "Kneser-Ney: a better fallback")
-    usual = (
-        "Take each different n-gram once, drop its first token, and count how many leave the same "
-        f"rest. {where}"
-    )
-    form = (
-        "The keys are contexts that are one token shorter, context[1:], also where that is empty; "
-        "a row maps tokens to numbers, as in count_ngrams."
-    )
-    error = (
-        "Read the kind of error. A slice, context[1:], is of the kind of the context: a string of "
-        "a string, a tuple of a tuple. And a key met for the first time has no number yet."
-    )
+def _tables(trial: Trial) -> Iterator[Case]:
     by_hand = {"a": {"c": 5}, "b": {"c": 1, "d": 2}}
     phrases = tuple(_PHRASES.split())
     random = trial.text(trial.integer(60, 120), "abcd")
@@ -159,26 +110,40 @@ def continuations(trial: Trial) -> None:
         (course_counts(random, 4), "a random text", "the 4-grams of a random text"),
         ({}, "no n-grams", "no n-grams"),
     ):
-        got = trial.call(counts, given=given, hint=error)
-        got = {a: dict(row) for a, row in got.items()} if is_rows(got) else got
-        expected = {a: dict(row) for a, row in course_continuations(counts).items()}
-        keys = isinstance(got, dict) and set(got) != set(expected)
-        slips = _continuation_slips(counts)
-        trial.equals(got, expected, rule, form if keys else usual, slips=slips, given=given)
+        yield Case(rule, counts, given=given)
 
 
-def course_kneser_ney(
-    tables: Sequence[Counts], context: Sequence, word: object, V: int, discount: float
-) -> float:
-    """Absolute discounting in every table, from the uniform distribution upwards."""
-    p = 1 / V
-    for n, counts in enumerate(tables, 1):
-        row = counts.get(context[len(context) - n + 1 :]) if n - 1 <= len(context) else None
-        if row:
-            total = sum(row.values())
-            kept = max(row.get(word, 0) - discount, 0) / total
-            p = kept + discount * len(row) / total * p
-    return p
+@turn(
+    lab,
+    "Take each different n-gram once, drop its first token, and count how many leave the same "
+    f"rest. {_BETTER} {_KEYS}",
+    cases=_tables,
+    errors=dict.fromkeys(
+        _KINDS,
+        "Read the kind of error. A slice, context[1:], is of the kind of the context: a string of "
+        "a string, a tuple of a tuple. And a key met for the first time has no number yet.",
+    ),
+    slips=f"""
+    for symbol in row: => for symbol, n in row.items(): ;; += 1 => += n
+        That is how often the shorter n-gram occurs. However often an n-gram was seen, it counts \
+        once: what matters is how many different ones there are.
+    context[1:] => context[:-1]
+        The token that is dropped is the first one, the one that is farthest away.
+    += 1 => = len(row)
+        That is how many different tokens follow the context; asked for is how many stand before.
+    += 1 => = 1
+        Two n-grams with different first tokens leave the same rest: that rest counts two.
+    context[1:] => context
+    context[1:] => "".join(context[1:])
+        {_KEYS}
+    """,
+)
+def continuations(counts):
+    fewer: dict = {}
+    for context, row in counts.items():
+        for symbol in row:
+            fewer.setdefault(context[1:], Counter())[symbol] += 1
+    return fewer
 
 
 _FREED = (
@@ -189,9 +154,61 @@ _NO_ROW = (
     "No table had a row for your context. With n = 1 it is empty, and text[-0:] is the whole text. "
     "And keys are slices of the text: strings or tuples, as the text is."
 )
-_KNESER_NEY_SLIPS = Slips(
-    course_kneser_ney,
-    f"""
+_LAST = "The context of order n is the last n - 1 tokens; text[-0:] is the whole text."
+
+
+def _tables_of(text: Sequence, n: int) -> list[dict]:
+    counted = [course_counts(text, k) for k in range(1, n + 1)]
+    return [*map(continuations.fallback, counted[1:]), counted[-1]]
+
+
+def _discounted(trial: Trial) -> Iterator[Case]:
+    first, source = _tables_of("abacabad", 2), "'abacabad', n = 2"
+    given = f"the table of order 1 of {source}, context 'a', word 'b', V = 4, d = 0.5"
+    alone = trial.call(first[:1], "a", "b", 4, 0.5, given=given, hint=_NO_ROW)
+    rule = "order 1 knows more than 1 / V, whatever stands before"
+    trial.holds(alone != 1 / 4, rule, _NO_ROW, given=given, got=alone)
+
+    def case(rule, tables, context, word, V, discount, hint="", source=source):
+        given = f"tables of {source}, context {context!r}, word {word!r}, V = {V}, d = {discount}"
+        return Case(rule, list(tables), context, word, V, discount, given=given, hint=hint)
+
+    yield case("by hand", first, "a", "b", 4, 0.5)
+    yield case("a pair that was never seen", first, "a", "a", 4, 0.5)
+    yield case("a context that nothing follows", first, "d", "a", 4, 0.5)
+    short = "Of a text that is shorter than n - 1 tokens take the orders that fit, no others."
+    yield case("the first token of a text", first, "", "a", 4, 0.5, short)
+    for word in "abcde":
+        hint = f"Add up your probabilities of all V tokens. {_FREED}"
+        yield case("all tokens", first, "a", word, 5, 0.5, hint)
+    counted = [course_counts("abacabad", k) for k in (1, 2)]
+    rule = "the tables are taken as they are: here both count occurrences"
+    taken = "Counting is done before: the function only discounts the counts of each table."
+    yield case(rule, counted, "a", "b", 4, 0.5, taken, "occurrences in 'abacabad'")
+    third, source = _tables_of(tuple(_SENTENCE.split()), 3), f"{_SENTENCE!r} in words, n = 3"
+    for words in (
+        "the old pell", "cat or the old", "the cat pell", "or the", "the moon pell", "the old moon",
+    ):  # fmt: skip
+        *context, word = words.split()
+        yield case("words", third, tuple(context), word, 12, 0.75, _LAST, source)
+    text, discount = trial.text(200, "abcdd"), trial.integer(1, 10) / 10
+    fourth, source = _tables_of(text, 4), "a random text, n = 4"
+    for context in ("", "ab", "dda", text[:7], "aeb"):
+        for word in "ae":
+            yield case("a random text", fourth, context, word, 6, discount, _LAST, source)
+
+
+@turn(
+    lab,
+    "From the shortest context to the longest: what is left of the count, and what was freed times "
+    f"the probability so far. {_BETTER}",
+    cases=_discounted,
+    errors=dict.fromkeys(
+        _KINDS,
+        "Read the kind of error. What if the context is in no table, or the word not in its row? "
+        "And context[i:] is a string of a string and a tuple of a tuple.",
+    ),
+    slips=f"""
     max(row.get(word, 0) - discount, 0) => (row.get(word, 0) - discount)
         A token that was never seen after the context has no d to give: its count stays 0.
     max(row.get(word, 0) - discount, 0) => row.get(word, 0)
@@ -222,70 +239,12 @@ _KNESER_NEY_SLIPS = Slips(
         The longest order is left out. It needs a context of n - 1 tokens, not of n.
     """,
 )
-
-
-@lab.task(course_kneser_ney)
-def kneser_ney(trial: Trial) -> None:
-    where = see(2, "Kneser-Ney: a better fallback")
-    usual = (
-        "From the shortest context to the longest: what is left of the count, and what was freed "
-        f"times the probability so far. {where}"
-    )
-    newest = "The context of order n is the last n - 1 tokens; text[-0:] is the whole text."
-    error = (
-        "Read the kind of error. What if the context is in no table, or the word not in its row? "
-        "And context[i:] is a string of a string and a tuple of a tuple."
-    )
-    short = "Of a text that is shorter than n - 1 tokens take the orders that fit, no others."
-
-    def tables_of(text: Sequence, n: int) -> list[Counts]:
-        counted = [course_counts(text, k) for k in range(1, n + 1)]
-        return [*map(course_continuations, counted[1:]), counted[-1]]
-
-    def try_on(
-        tables: Sequence[Counts], context: Sequence, word: object, V: int, discount: float,
-        rule: str, hint: str, source: str,
-    ) -> float:  # fmt: skip
-        given = f"tables of {source}, context {context!r}, word {word!r}, V = {V}, d = {discount}"
-        arguments = (list(tables), context, word, V, discount)
-        got = trial.call(*arguments, given=given, hint=error)
-        slips = ((slip(*arguments), words) for slip, words in _KNESER_NEY_SLIPS)
-        expected = course_kneser_ney(*arguments)
-        trial.equals(got, expected, rule, hint, slips=slips, given=given)
-        return got
-
-    first, source = tables_of("abacabad", 2), "'abacabad', n = 2"
-    given = f"the table of order 1 of {source}, context 'a', word 'b', V = 4, d = 0.5"
-    alone = trial.call(first[:1], "a", "b", 4, 0.5, given=given, hint=error)
-    rule = "order 1 knows more than 1 / V, whatever stands before"
-    trial.holds(alone != 1 / 4, rule, _NO_ROW, given=given, got=alone)
-    try_on(first, "a", "b", 4, 0.5, "by hand", usual, source)
-    try_on(first, "a", "a", 4, 0.5, "a pair that was never seen", usual, source)
-    try_on(first, "d", "a", 4, 0.5, "a context that nothing follows", usual, source)
-    try_on(first, "", "a", 4, 0.5, "the first token of a text", short, source)
-    total = sum(try_on(first, "a", s, 5, 0.5, "all tokens", usual, source) for s in "abcde")
-    freed = "Add up your probabilities of all V tokens. " + _FREED
-    trial.equals(total, 1.0, "they sum to 1", freed, given="context 'a'")
-    counted = [course_counts("abacabad", k) for k in (1, 2)]
-    rule = "the tables are taken as they are: here both count occurrences"
-    taken = "Counting is done before: the function only discounts the counts of each table."
-    try_on(counted, "a", "b", 4, 0.5, rule, taken, "occurrences in 'abacabad'")
-    third, source = tables_of(tuple(_SENTENCE.split()), 3), f"{_SENTENCE!r} in words, n = 3"
-    for context, word in (
-        (("the", "old"), "pell"),
-        (("cat", "or", "the"), "old"),
-        (("the", "cat"), "pell"),
-        (("or",), "the"),
-        (("the", "moon"), "pell"),
-        (("the", "old"), "moon"),
-    ):
-        try_on(third, context, word, 12, 0.75, "words", newest, source)
-    text, discount = trial.text(200, "abcdd"), trial.integer(1, 10) / 10
-    fourth = tables_of(text, 4)
-    for context in ("", "ab", "dda", text[:7], "aeb"):
-        for symbol in "ae":
-            source = "a random text, n = 4"
-            try_on(fourth, context, symbol, 6, discount, "a random text", newest, source)
-
-
-kneser_ney.slips = _KNESER_NEY_SLIPS
+def kneser_ney(tables, context, word, V, discount):
+    p = 1 / V
+    for n, counts in enumerate(tables, 1):
+        row = counts.get(context[len(context) - n + 1 :]) if n - 1 <= len(context) else None
+        if row:
+            total = sum(row.values())
+            kept = max(row.get(word, 0) - discount, 0) / total
+            p = kept + discount * len(row) / total * p
+    return p

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from helpers.course.checks.comparing import differs
 from helpers.course.checks.lab02 import reference as ours
-from helpers.course.checks.lab02.common import alike, expect_kind, lab, random_text
+from helpers.course.checks.lab02.common import lab, random_text
 from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
+from helpers.course.checks.turn import Case, turn
 
 
 @lab.task(ours.measure)
@@ -35,39 +37,60 @@ def measure(trial: Trial) -> None:
             trial.equals(got[name], value, name, whole if rounded else hints[name], given=given)
 
 
-@lab.task(ours.wordpiece)
-def wordpiece(trial: Trial) -> None:
-    where = see(3, "From text to ids, and back")
-    longest = f"From where you stand, try the whole rest first, then ever shorter pieces. {where}"
-    mark = f"The first piece stands without ##, every later one with it, in the set too. {where}"
-    empty = "Read the kind of error; what if at some place no piece fits?"
-    unknown = f"A word with a part that no piece fits is unknown as a whole: ['[UNK]']. {where}"
-    greedy = (
-        "The longest piece is taken and never given back, even if a shorter one would have let the "
-        f"word be built. {where}"
-    )
-    one = f"Do you get down to pieces of one letter, with their mark? {where}"
-    for word, pieces, rule, hint in (
-        ("cat", {"c", "a", "t", "##c", "##a", "##t"}, "pieces of one letter", mark),
-        ("boats", {"boat", "##s", "##boat", "s"}, "## before what continues a word", mark),
-        ("boat", {"boat", "##boat"}, "a word that is a piece", mark),
-        ("boatx", {"boat", "##s"}, "an unknown end", unknown),
-        ("xboat", {"boat", "##boat"}, "an unknown beginning", unknown),
-        ("boat", {"##boat", "##b", "##oat"}, "a first piece without ##", mark),
-        ("boat", {"bo", "at", "oat"}, "no later piece without ##", mark),
-        ("tested", {"t", "te", "test", "##e", "##ed", "##d", "##s"}, "longest first", longest),
-        ("ababa", {"ab", "##ab", "##a", "##aba"}, "longest first, in the middle too", longest),
-        ("abc", {"a", "ab", "##bc"}, "no way back", greedy),
-    ):
-        given = f"{word!r}, pieces {sorted(pieces)}"
-        got = trial.call(word, pieces, given=given, hint=empty)
-        whole = unknown if isinstance(got, str) else ""
-        expect_kind(got, (list, tuple), "a list", given, whole)
-        hint = one if word == "cat" and differs(got, ["[UNK]"]) is None else hint
-        alike(trial, got, ours.wordpiece(word, pieces), rule, hint, given=given)
+_WHERE = see(3, "From text to ids, and back")
+_LONGEST = f"From where you stand, try the whole rest first, then ever shorter pieces. {_WHERE}"
+_MARK = f"The first piece stands without ##, every later one with it, in the set too. {_WHERE}"
+_UNKNOWN = f"A word with a part that no piece fits is unknown as a whole: ['[UNK]']. {_WHERE}"
+_GREEDY = (
+    "The longest piece is taken and never given back, even if a shorter one would have let the "
+    f"word be built. {_WHERE}"
+)
+
+
+def _words(trial: Trial) -> Iterator[Case]:
+    cases = [
+        ("cat", {"c", "a", "t", "##c", "##a", "##t"}, "pieces of one letter", _MARK),
+        ("boats", {"boat", "##s", "##boat", "s"}, "## before what continues a word", _MARK),
+        ("boat", {"boat", "##boat"}, "a word that is a piece", _MARK),
+        ("boatx", {"boat", "##s"}, "an unknown end", _UNKNOWN),
+        ("xboat", {"boat", "##boat"}, "an unknown beginning", _UNKNOWN),
+        ("boat", {"##boat", "##b", "##oat"}, "a first piece without ##", _MARK),
+        ("boat", {"bo", "at", "oat"}, "no later piece without ##", _MARK),
+        ("tested", {"t", "te", "test", "##e", "##ed", "##d", "##s"}, "longest first", _LONGEST),
+        ("ababa", {"ab", "##ab", "##a", "##aba"}, "longest first, in the middle too", _LONGEST),
+        ("abc", {"a", "ab", "##bc"}, "no way back", _GREEDY),
+    ]
     for _ in range(20):
         drawn = [trial.text(trial.integer(1, 4), "abc") for _ in range(12)]
         pieces = {*drawn[:6], *("##" + piece for piece in drawn), "a", "##a", "##b"}
-        word, words = trial.text(8, "abc"), "random pieces"
-        got, given = trial.call(word, pieces), f"{word!r}, pieces {sorted(pieces)}"
-        alike(trial, got, ours.wordpiece(word, pieces), words, longest, given=given)
+        cases.append((trial.text(8, "abc"), pieces, "random pieces", _LONGEST))
+    for word, pieces, rule, hint in cases:
+        yield Case(rule, word, pieces, given=f"{word!r}, pieces {sorted(pieces)}", hint=hint)
+
+
+@turn(
+    lab,
+    _LONGEST,
+    cases=_words,
+    errors=dict.fromkeys(
+        ("IndexError", "ValueError", "TypeError", "KeyError"),
+        "Read the kind of error; what if at some place no piece fits?",
+    ),
+    slips=f"""
+    start, -1) => start + 1, -1)
+        Do you get down to pieces of one letter, with their mark? {_WHERE}
+    return ["[UNK]"] => return "[UNK]"
+        {_UNKNOWN}
+    """,
+)
+def wordpiece(word, pieces):
+    cut, start = [], 0
+    while start < len(word):
+        mark = "##" if start else ""
+        ends = range(len(word), start, -1)
+        end = next((end for end in ends if mark + word[start:end] in pieces), None)
+        if end is None:
+            return ["[UNK]"]
+        cut.append(mark + word[start:end])
+        start = end
+    return cut

@@ -1,14 +1,14 @@
-"""The course's own answers to the tasks of lab 02, which later cells use where one is missing.
+"""The course's own answers to tasks of lab 02, which later cells use where one is missing.
 
-They are written to be read; ``helpers.data.bpe`` and ``helpers.data.wordpiece`` are what the course
-works with, and the tests compare the two.
+They are written to be read; ``helpers.data.bpe`` is what the course works with, and the tests
+compare the two.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import regex
@@ -96,36 +96,6 @@ def train_quickly(words: Words, n_merges: int) -> list[Pair]:
     return merges
 
 
-def token_bytes(merges: Sequence[Pair]) -> list[bytes]:
-    """The bytes of every token."""
-    tokens = [bytes([byte]) for byte in BYTES]
-    for a, b in merges:
-        tokens.append(tokens[a] + tokens[b])
-    return tokens
-
-
-def encode_text(
-    text: str,
-    encode: Callable[[str], list[int]],
-    special_ids: Mapping[str, int],
-    special: bool = False,
-) -> list[int]:
-    """The ids of a text; a special token in it is one only where ``special`` says so."""
-    if not special or not special_ids:
-        return list(encode(text))
-    longest_first = sorted(special_ids, key=len, reverse=True)
-    ids, start = [], 0
-    while start < len(text):
-        found = [(text.find(name, start), i) for i, name in enumerate(longest_first)]
-        place, i = min((f for f in found if f[0] >= 0), default=(len(text), -1))
-        if place > start:
-            ids += encode(text[start:place])
-        if i >= 0:
-            ids.append(special_ids[longest_first[i]])
-        start = place + (len(longest_first[i]) if i >= 0 else 0)
-    return ids
-
-
 def measure(text: str, n_tokens: int, nats_per_token: float) -> dict[str, float]:
     """Fertility, compression, and what a model pays in bits per byte."""
     n_bytes = len(text.encode())
@@ -134,17 +104,3 @@ def measure(text: str, n_tokens: int, nats_per_token: float) -> dict[str, float]
         "bytes per token": n_bytes / n_tokens,
         "bits per byte": nats_per_token * n_tokens / math.log(2) / n_bytes,
     }
-
-
-def wordpiece(word: str, pieces: Collection[str]) -> list[str]:
-    """The longest piece first, from the left; ``[UNK]`` where that does not work out."""
-    cut, start = [], 0
-    while start < len(word):
-        mark = "##" if start else ""
-        ends = range(len(word), start, -1)
-        end = next((end for end in ends if mark + word[start:end] in pieces), None)
-        if end is None:
-            return ["[UNK]"]
-        cut.append(mark + word[start:end])
-        start = end
-    return cut

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from helpers.course.checks.lab03.common import Uniform, is_sequence, lab, uniform_of
 from helpers.course.checks.lab03.language import course_draw_balanced
 from helpers.course.checks.pointers import see
 from helpers.course.checks.trial import Trial
-from helpers.course.checks.turn import Case, Slips, turn
+from helpers.course.checks.turn import Case, turn
 from helpers.data.parentheses import is_balanced
 
 LabelledSet = list[tuple[list[int], bool]]
@@ -183,19 +183,6 @@ def smallest_window(sequence):
     return min(widths, default=None)
 
 
-def _shortcut_accuracy(
-    feature: Callable[[list[int]], Hashable], train: LabelledSet, test: LabelledSet
-) -> float:
-    votes: Counter = Counter()
-    for sequence, label in train:
-        votes[feature(sequence)] += 1 if label else -1
-    right = 0.0
-    for sequence, label in test:
-        vote = votes[feature(sequence)]
-        right += 0.5 if vote == 0 else (vote > 0) == label
-    return right / len(test)
-
-
 _FIT = (
     "For each value of the feature, which class had it more often in the training set? Say "
     "that of every test sequence with this value, and count how often it is right. "
@@ -204,21 +191,6 @@ _FIT = (
 _COIN = "A coin is right half of the time, whatever the class is: count 1/2 for each."
 _UNSEEN = f"Do not leave these out of the count, and do not guess one class. {_COIN}"
 _FIXED = f"The rule is fixed on the training set, and only there. {_FIT}"
-_SLIPS = Slips(
-    _shortcut_accuracy,
-    f"""
-    return right / len(test) => return 100 * right / len(test)
-        A share goes from 0 to 1.
-    return right / len(test) => return max(right, len(test) - right) / len(test)
-        A rule may be wrong more often than a coin. {_FIXED}
-    in test: => in (test := train):
-        Count on the test set. {_FIXED}
-    in train: => in test:
-        {_FIXED}
-    """,
-)
-
-
 _YES, _NO = ([0, 9], True), ([0, 9], False)  # of length 2; the others of 4 and 6
 _GOOD, _BAD, _LONG = ([0, 8, 0, 8], True), ([0, 8, 0, 8], False), [1, 8, 0, 9, 2, 7]
 _BY_HAND = [
@@ -232,25 +204,28 @@ _BY_HAND = [
 ]  # fmt: skip
 
 
-def _ends(sequence: list[int]) -> tuple[int, int]:
-    return sequence[0], sequence[-1]
-
-
-@lab.task(_shortcut_accuracy)
-def shortcut_accuracy(trial: Trial) -> None:
+def _labelled(trial: Trial) -> LabelledSet:
     uniform = uniform_of(trial)
-    train, test = (
-        [(course_draw_balanced(8, uniform), uniform() < 0.5) for _ in range(400)] for _ in range(2)
-    )
-    for rule, hint, *sets in (*_BY_HAND, ("random sets, first and last symbol", _FIT, train, test)):
-        feature = len if len(sets[0]) < 10 else _ends
-        given = f"training: {_tally(feature, sets[0])}; test: {_tally(feature, sets[1])}"
-        trial.agrees(_shortcut_accuracy, feature, *sets, rule=rule, hint=hint, given=given,
-                     slips=_SLIPS if hint is _FIT else ())  # fmt: skip
-    _looks_rarely(trial, train, test)
+    return [(course_draw_balanced(8, uniform), uniform() < 0.5) for _ in range(400)]
 
 
-def _looks_rarely(trial: Trial, train: LabelledSet, test: LabelledSet) -> None:
+def _sets(trial: Trial) -> Iterator[Case]:
+    for rule, hint, train, test in _BY_HAND:
+        given = f"training: {_tally(train)}; test: {_tally(test)}"
+        yield Case(rule, len, train, test, given=given, hint=hint)
+    given = "two sets of 400 random sequences"
+    yield Case("random sets, first and last symbol", lambda sequence: (sequence[0], sequence[-1]),
+               _labelled(trial), _labelled(trial), given=given)  # fmt: skip
+
+
+def _tally(labelled: LabelledSet) -> str:
+    """How many sequences of each length and class there are, in words."""
+    counts = Counter((len(sequence), label) for sequence, label in labelled)
+    return ", ".join(f"{n} {'' if label else 'un'}balanced of feature {value}"
+                     for (value, label), n in counts.items())  # fmt: skip
+
+
+def _looks_rarely(trial: Trial) -> None:
     """Calls of feature and comparisons of its values grow as the sets do, not as their product."""
     calls, comparisons = 0, 0
 
@@ -267,25 +242,43 @@ def _looks_rarely(trial: Trial, train: LabelledSet, test: LabelledSet) -> None:
         calls += 1
         return Value(sequence[0])
 
-    n = len(train) + len(test)
-    trial.call(feature, train, test, given=f"two sets of {len(train)}")
+    train, test = _labelled(trial), _labelled(trial)
+    n, given = len(train) + len(test), f"two sets of {len(train)} sequences"
+    trial.call(feature, train, test, given=given)
     trial.holds(
         calls <= 4 * n and comparisons <= 40 * n,
         "it looks at each sequence a few times at most",
         "Count in the training set once, before you go through the test set: a loop inside of the "
         "other would take minutes on the sets below.",
-        given=f"two sets of {len(train)} sequences",
+        given=given,
         got=f"{calls:,} calls of feature, and {comparisons:,} comparisons of its values",
     )
 
 
-shortcut_accuracy.slips = _SLIPS
-
-
-def _tally(feature: Callable[[list[int]], Hashable], labelled: LabelledSet) -> str:
-    """How often each value of a feature has each class, in words."""
-    counts = Counter((feature(sequence), label) for sequence, label in labelled)
-    if len(counts) > 8:
-        return f"{len(labelled)} random sequences"
-    return ", ".join(f"{n} {'' if label else 'un'}balanced of feature {value}"
-                     for (value, label), n in counts.items())  # fmt: skip
+@turn(
+    lab,
+    _FIT,
+    cases=_sets,
+    also=_looks_rarely,
+    slips=f"""
+    if vote == 0 => if feature(sequence) not in votes else label if vote == 0
+        {_COIN}
+    return right / len(test) => return 100 * right / len(test)
+        A share goes from 0 to 1.
+    return right / len(test) => return max(right, len(test) - right) / len(test)
+        A rule may be wrong more often than a coin. {_FIXED}
+    in test: => in (test := train):
+        Count on the test set. {_FIXED}
+    in train: => in test:
+        {_FIXED}
+    """,
+)
+def shortcut_accuracy(feature, train, test):
+    votes: Counter = Counter()
+    for sequence, label in train:
+        votes[feature(sequence)] += 1 if label else -1
+    right = 0.0
+    for sequence, label in test:
+        vote = votes[feature(sequence)]
+        right += 0.5 if vote == 0 else (vote > 0) == label
+    return right / len(test)

@@ -6,12 +6,14 @@ is balanced. A classifier maps tokens to one logit per row, (B,), positive where
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor, nn
 
-from helpers.course.checks.lab03.common import answered, lab
-from helpers.course.checks.trial import Complaint, Trial, with_hints
-from helpers.course.checks.turn import Slips
+from helpers.course.checks.lab03.common import lab
+from helpers.course.checks.trial import Complaint, Trial
+from helpers.course.checks.turn import Case, turn
 
 
 class CourseElmanCell(nn.Module):
@@ -36,14 +38,6 @@ class _Counted(CourseElmanCell):
         return super().forward(x, h)
 
 
-def course_last_states(cell: nn.Module, x: Tensor, lengths: Tensor) -> Tensor:
-    h = x.new_zeros(len(x), cell.h2h.in_features)
-    for t in range(x.shape[1]):
-        running = (t < lengths)[:, None]
-        h = torch.where(running, cell(x[:, t], h), h)
-    return h
-
-
 _PADDED = (
     "A row keeps the state that it had after its last symbol: what lies behind it is read by "
     "the others only."
@@ -66,9 +60,78 @@ _ERRORS = {
     "IndexError": "x is (B, T, D), so its first axis counts the rows of the batch: step t of "
     "all rows is x[:, t]. And indices count from 0: which one has the last of n symbols?",
 }
-_SLIPS = Slips(
-    course_last_states,
-    f"""
+
+
+def _by_hand(trial: Trial) -> Iterator[Case]:
+    with torch.random.fork_rng():
+        digits = CourseElmanCell(1, 1).double()
+    with torch.no_grad():
+        for p, value in zip(digits.parameters(), (1.0, 0.0, 10.0), strict=True):
+            p.fill_(value)
+    for rows, lengths, rule, hint in (
+        ([[5]], [1], "one symbol by hand", _ROWS),
+        ([[1, 2, 3]], [3], "three symbols by hand", _ROWS),
+        ([[1, 2, 3], [4, 5, 6]], [3, 3], "two rows by hand", _ORDER),
+        ([[1, 2, 3], [4, 5, 0]], [3, 2], "a shorter row by hand", _PADDED),
+        # Neither order of these lengths, up or down, is its own inverse.
+        ([[1, 2, 9, 9], [4, 5, 6, 7], [8, 9, 9, 9], [3, 2, 1, 9]], [2, 4, 1, 3],
+         "padding is not read", _PADDED),
+    ):  # fmt: skip
+        x = torch.tensor(rows, dtype=torch.float64)[..., None]
+        given = f"a cell that computes ReLU(x + 10 h), inputs {rows}, lengths {lengths}"
+        yield Case(rule, digits, x, torch.tensor(lengths), given=given, hint=hint)
+
+
+def _each_row_by_itself(trial: Trial) -> None:
+    with torch.random.fork_rng():
+        cell = _Counted(3, 4).double()
+    (B, T), ours = (6, 7), last_states.fallback
+    x = trial.normal(B, T, 3)
+    lengths = torch.cat([torch.tensor([T, 1]), trial.integers(1, T + 1, B - 2)])
+    alone = torch.cat([ours(cell, x[i : i + 1, :n], torch.tensor([n]))
+                       for i, n in enumerate(lengths.tolist())]).detach()  # fmt: skip
+    given = f"a random cell, x of shape {tuple(x.shape)}, lengths {lengths.tolist()}"
+    cell.calls = 0
+    got, calls = trial.call(cell, x, lengths, given=given), cell.calls
+    rule = "each row has the state that it would have by itself"
+    trial.equals(got, alone, rule, f"{_ORDER} {_PADDED}", given=given)
+    trial.holds(
+        calls <= T,
+        "one call of the cell per time step, for the whole batch",
+        "Loop over the time steps, not over the rows: a cell takes a batch (B, D) at once.",
+        given=given,
+        got=f"{calls} calls for T = {T}",
+    )
+    garbage = torch.where(torch.arange(T)[:, None] < lengths[:, None, None], x, 1e3 * x)
+    trial.equals(trial.call(cell, garbage, lengths, given=given), alone,
+                 "padding changes nothing", _PADDED, given=given)  # fmt: skip
+    # The gradient with respect to x is the reference's, and 0 at padding.
+    weights, found = trial.normal(B, 4), []
+    rule = "gradients flow through all steps, and none into padding"
+    hint = "The graph must reach from h_n back to x_1: no .detach(), no torch.no_grad()."
+    for function in (trial.answer, ours):
+        leaf = x.clone().requires_grad_()
+        got = trial.run(function, cell, leaf, lengths, given=given)
+        trial.holds(got.requires_grad, rule, hint, given=given)
+        try:
+            found += torch.autograd.grad((got * weights).sum(), [leaf], allow_unused=True)
+        except RuntimeError as error:
+            hint = (
+                "autograd still needs a state that was overwritten: h[...] = ... and h += ... "
+                "change a tensor in place. Make a new one."
+            )
+            raise Complaint(rule, hint, got=str(error)[:160]) from error
+    trial.holds(found[0] is not None, rule, hint, given=given)
+    trial.equals(*found, rule, hint, given=given)
+
+
+@turn(
+    lab,
+    _ROWS,
+    cases=_by_hand,
+    errors=_ERRORS,
+    also=_each_row_by_itself,
+    slips=f"""
     t < lengths => t < lengths - 1
     range(x.shape[1]) => range(int(lengths.min()))
     x.new_zeros => x.new_ones
@@ -85,90 +148,12 @@ _SLIPS = Slips(
         A state times 0 is 0, and not the state that was there. {_PADDED}
     """,
 )
-
-
-@lab.task(course_last_states)
-def last_states(trial: Trial) -> None:
-    with torch.random.fork_rng():
-        digits, cell = CourseElmanCell(1, 1).double(), _Counted(3, 4).double()
-    with torch.no_grad():
-        for p, value in zip(digits.parameters(), (1.0, 0.0, 10.0), strict=True):
-            p.fill_(value)
-    for rows, lengths, rule, hint in (
-        ([[5]], [1], "one symbol by hand", _ROWS),
-        ([[1, 2, 3]], [3], "three symbols by hand", _ROWS),
-        ([[1, 2, 3], [4, 5, 6]], [3, 3], "two rows by hand", _ORDER),
-        ([[1, 2, 3], [4, 5, 0]], [3, 2], "a shorter row by hand", _PADDED),
-        # Neither order of these lengths, up or down, is its own inverse.
-        (
-            [[1, 2, 9, 9], [4, 5, 6, 7], [8, 9, 9, 9], [3, 2, 1, 9]],
-            [2, 4, 1, 3],
-            "padding is not read",
-            _PADDED,
-        ),
-    ):
-        x = torch.tensor(rows, dtype=torch.float64)[..., None]
-        given = f"a cell that computes ReLU(x + 10 h), inputs {rows}, lengths {lengths}"
-        with with_hints(_ERRORS):
-            trial.agrees(course_last_states, digits, x, torch.tensor(lengths), rule=rule,
-                         hint=hint, slips=_SLIPS, given=given)  # fmt: skip
-    # Random rows, beside each row by itself
-    B, T = 6, 7
-    x = trial.normal(B, T, 3)
-    lengths = torch.cat([torch.tensor([T, 1]), trial.integers(1, T + 1, B - 2)])
-    alone = torch.cat([course_last_states(cell, x[i : i + 1, :n], torch.tensor([n]))
-                       for i, n in enumerate(lengths.tolist())]).detach()  # fmt: skip
-    given = f"a random cell, x of shape {tuple(x.shape)}, lengths {lengths.tolist()}"
-    cell.calls = 0
-    with with_hints(_ERRORS):
-        got = trial.call(cell, x, lengths, given=given)
-    calls = cell.calls
-    rule = "each row has the state that it would have by itself"
-    trial.equals(got, alone, rule, f"{_ORDER} {_PADDED}", given=given)
-    trial.holds(
-        calls <= T,
-        "one call of the cell per time step, for the whole batch",
-        "Loop over the time steps, not over the rows: a cell takes a batch (B, D) at once.",
-        given=given,
-        got=f"{calls} calls for T = {T}",
-    )
-    garbage = torch.where(torch.arange(T)[:, None] < lengths[:, None, None], x, 1e3 * x)
-    trial.equals(trial.call(cell, garbage, lengths, given=given), alone,
-                 "padding changes nothing", _PADDED, given=given)  # fmt: skip
-    _gradients_stay_inside(trial, cell, x, lengths, given)
-
-
-last_states.slips = _SLIPS
-
-
-def _gradients_stay_inside(
-    trial: Trial, cell: nn.Module, x: Tensor, lengths: Tensor, given: str
-) -> None:
-    """The gradient with respect to x is the reference's, and 0 at padding."""
-    weights, found = trial.normal(len(x), 4), []
-    rule = "gradients flow through all steps, and none into padding"
-    hint = "The graph must reach from h_n back to x_1: no .detach(), no torch.no_grad()."
-    for function in (trial.answer, course_last_states):
-        leaf = x.clone().requires_grad_()
-        got = trial.run(function, cell, leaf, lengths, given=given)
-        trial.holds(got.requires_grad, rule, hint, given=given)
-        try:
-            found += torch.autograd.grad((got * weights).sum(), [leaf], allow_unused=True)
-        except RuntimeError as error:
-            hint = (
-                "autograd still needs a state that was overwritten: h[...] = ... and h += ... "
-                "change a tensor in place. Make a new one."
-            )
-            raise Complaint(rule, hint, got=f"RuntimeError: {error}"[:160]) from error
-    trial.holds(found[0] is not None, rule, hint, given=given)
-    trial.equals(*found, rule, hint, given=given)
-
-
-def _error_by_length(model: nn.Module, tokens: Tensor, labels: Tensor) -> dict[int, float]:
-    with torch.no_grad():
-        wrong = (model(tokens) > 0) != (labels == 1)
-    lengths = (tokens < 10).sum(1)
-    return {n: wrong[lengths == n].double().mean().item() for n in lengths.unique().tolist()}
+def last_states(cell, x, lengths):
+    h = x.new_zeros(len(x), cell.h2h.in_features)
+    for t in range(x.shape[1]):
+        running = (t < lengths)[:, None]
+        h = torch.where(running, cell(x[:, t], h), h)
+    return h
 
 
 class _Votes(nn.Module):
@@ -189,9 +174,43 @@ _SHARE = (
     "many symbols it has, a plain number, and 10 is no symbol; lengths that do not occur have no "
     "entry."
 )
-_ERROR_SLIPS = Slips(
-    _error_by_length,
-    """
+_ROWS_BY_HAND = [[0, 9, 10, 10], [0, 8, 10, 10], [2, 7, 10, 10],
+                 [0, 1, 8, 9], [3, 6, 0, 9], [0, 1, 9, 8], [0, 1, 7, 9]]  # fmt: skip
+_BY_HAND = torch.tensor(_ROWS_BY_HAND), torch.tensor([1, 0, 1, 1, 1, 0, 0])
+
+
+def _tests(trial: Trial) -> Iterator[Case]:
+    tokens, labels = _BY_HAND
+    for rule, size in (("by hand", 5.0), ("small logits", 0.3), ("logits of 0", 0.0)):
+        logits = [round(z, 1) + 0.0 for z in _Votes(size)(tokens).tolist()]
+        given = f"rows {tokens.tolist()}, labels {labels.tolist()}, logits {logits}"
+        yield Case(rule, _Votes(size), tokens, labels, given=given)
+    for T in (12, 1 + 2 * trial.integer(2, 5)):
+        tokens, lengths = trial.integers(0, 10, 80, T), trial.integers(2, T + 1, 80)
+        tokens = tokens.masked_fill(torch.arange(T) >= lengths[:, None], 10)
+        rule = f"random rows of 2 to {T} symbols"
+        yield Case(rule, _Votes(0.3), tokens, trial.integers(0, 2, 80), given=f"80 {rule}")
+
+
+def _plainly_measured(trial: Trial) -> None:
+    model = _Votes(5.0)
+    got = trial.call(model, *_BY_HAND)
+    plain = not any(isinstance(value, Tensor) for value in got.values())
+    trial.holds(plain, "the shares are plain numbers", "A tensor of one number has .item().",
+                got=repr(got))  # fmt: skip
+    trial.holds(
+        not model.graph,
+        "the model is asked without gradients",
+        "Measuring needs no graph, which costs memory and time: torch.no_grad().",
+    )
+
+
+@turn(
+    lab,
+    _SHARE,
+    cases=_tests,
+    also=_plainly_measured,
+    slips="""
     model(tokens) > 0 => model(tokens) > 0.5
     model(tokens) > 0 => model(tokens) > 1
         A logit is no probability, and may be negative: at which logit is P = 1/2?
@@ -205,36 +224,8 @@ _ERROR_SLIPS = Slips(
         10 fills up the row: it is no symbol, and does not count in the length.
     """,
 )
-
-
-@lab.task(_error_by_length)
-def error_by_length(trial: Trial) -> None:
-    rows = [[0, 9, 10, 10], [0, 8, 10, 10], [2, 7, 10, 10]]
-    rows += [[0, 1, 8, 9], [3, 6, 0, 9], [0, 1, 9, 8], [0, 1, 7, 9]]
-    sets = [("by hand", torch.tensor(rows), torch.tensor([1, 0, 1, 1, 1, 0, 0]), 5.0)]
-    sets += [("small logits", *sets[0][1:3], 0.3), ("logits of 0", *sets[0][1:3], 0.0)]
-    for T in (12, 1 + 2 * trial.integer(2, 5)):
-        tokens, lengths = trial.integers(0, 10, 80, T), trial.integers(2, T + 1, 80)
-        tokens = tokens.masked_fill(torch.arange(T) >= lengths[:, None], 10)
-        sets.append((f"random rows of 2 to {T} symbols", tokens, trial.integers(0, 2, 80), 0.3))
-    for rule, tokens, labels, size in sets:
-        model, given = _Votes(size), f"80 {rule}"
-        if len(tokens) < 80:
-            logits = [round(z, 1) + 0.0 for z in model(tokens).tolist()]
-            given = f"rows {tokens.tolist()}, labels {labels.tolist()}, logits {logits}"
-        model.graph = False
-        trial.agrees(_error_by_length, model, tokens, labels, rule=rule, hint=_SHARE,
-                     slips=_ERROR_SLIPS, given=given)  # fmt: skip
-        got = trial.value
-        answered(got, given)
-        plain = not any(isinstance(value, Tensor) for value in got.values())
-        trial.holds(plain, "the shares are plain numbers", "A tensor of one number has .item().",
-                    got=repr(got))  # fmt: skip
-        trial.holds(
-            not model.graph,
-            "the model is asked without gradients",
-            "Measuring needs no graph, which costs memory and time: torch.no_grad().",
-        )
-
-
-error_by_length.slips = _ERROR_SLIPS
+def error_by_length(model, tokens, labels):
+    with torch.no_grad():
+        wrong = (model(tokens) > 0) != (labels == 1)
+    lengths = (tokens < 10).sum(1)
+    return {n: wrong[lengths == n].double().mean().item() for n in lengths.unique().tolist()}

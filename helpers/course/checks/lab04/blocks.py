@@ -132,8 +132,6 @@ def _is_small(trial: Trial) -> None:
     if j == i: => if True:
         Only the block on the diagonal needs a mask: earlier ones are seen whole.
     sums * factor => sums ;; o * factor => o
-    sums * factor => sums
-    o * factor => o
         {_FACTOR}
     o / sums => o
         At the end the sum of the values is divided by the sum of the powers.

@@ -75,13 +75,10 @@ def _scores(trial: Trial) -> Iterator[Case]:
     x - x.amax(-1, keepdim=True) => x
         {_LARGE}
     x.amax(-1, keepdim=True) => x.max()
-    x.amax(-1, keepdim=True) => 1000
         {_OWN}
     e.sum(-1, keepdim=True) => e.sum()
-    e.sum(-1, keepdim=True) => e.sum(0, keepdim=True)
         {_ROWS}
     e.sum(-1, keepdim=True) => e.sum(-1)
-    x.amax(-1, keepdim=True) => x.amax(-1)
     x.amax(-1, keepdim=True) => x.amax(-1) ;; e.sum(-1, keepdim=True) => e.sum(-1)
         What belongs to a row, its sum or its largest number, is spread over the columns here: \
         keepdim=True keeps its dimension.
@@ -117,7 +114,6 @@ def _sizes(trial: Trial) -> Iterator[Case]:
     cases=_sizes,
     slips=f"""
     <= query => > query
-    <= query => >= query
         {MEANING}
     <= query => < query
         A position may look at itself: the word that stands there has been read.
@@ -214,9 +210,6 @@ def _masked_at_once(trial: Trial) -> None:
         {_ZERO}
     stable_softmax(hidden) * some => stable_softmax(scores) * mask
         {_BEFORE}
-    return stable_softmax(hidden) * some => \
-    left = stable_softmax(scores) * mask ; return left / left.sum(-1, keepdim=True)
-        {_LATE}
     scores.masked_fill(~mask & some, -math.inf) => scores * mask + ~mask * -math.inf
     scores.masked_fill(~mask & some, -math.inf) => scores * mask + ~mask * -math.inf ;; \
     stable_softmax(hidden) * some => stable_softmax(hidden).nan_to_num()
@@ -225,14 +218,10 @@ def _masked_at_once(trial: Trial) -> None:
     -math.inf => -100.0
         {_SMALL}
     ~mask & some => mask
-    ~mask & some => mask & some
         {MEANING}
     -math.inf => 0.0
         {_ZERO}
     ~mask & some => ~mask ;; stable_softmax(hidden) * some => stable_softmax(hidden)
-    stable_softmax(hidden) * some => stable_softmax(hidden)
-    ~mask & some, -math.inf => ~mask, -1e9 ;; stable_softmax(hidden) * some => \
-    stable_softmax(hidden)
         {_EMPTY}
     scores.masked_fill(~mask & some, -math.inf) => scores + torch.where(mask, 0.0, -math.inf) ;; \
     stable_softmax(hidden) * some => stable_softmax(hidden).nan_to_num()

@@ -49,24 +49,16 @@ def _points(trial: Trial) -> Iterator[Case]:
     - b * sin, a * sin + b * cos => + b * sin, b * cos - a * sin
         This turns the other way: (1, 0) goes towards (0, 1).
     a * cos - b * sin => a * cos + b * sin
-    a * sin + b * cos => b * cos - a * sin
         {_MINUS}
     start + torch => torch
         Position t of the input stands at start + t: start does nothing here.
-    start + torch => start + 1 + torch
-        Positions count from 0: without start, the first row stays as it is.
     x[..., 0::2], x[..., 1::2] => x.chunk(2, -1) ;; \
     turned.flatten(-2) => torch.cat(turned.unbind(-1), -1)
         Neighbours are turned together, 0 with 1, 2 with 3; these are halves.
     turned.flatten(-2) => torch.cat(turned.unbind(-1), -1)
         The pairs are right; their two parts must go back to where they came from.
-    10000 ** (torch.arange(0, K, 2) / K) => torch.ones(K // 2)
-        Every pair has a speed of its own; here all turn alike.
     torch.arange(0, K, 2) => torch.arange(K // 2)
-    torch.arange(0, K, 2) => 2 * torch.arange(0, K, 2)
         {_SPEED}
-    torch.arange(T)[:, None] => torch.ones(T)[:, None]
-        All positions turn by the same angle: it grows with the position.
     turned = torch.stack([a * cos - b * sin => a = a * cos - b * sin ; turned = torch.stack([a
         The new a is used where the old one belongs: both sums need a and b as they were.
     """,

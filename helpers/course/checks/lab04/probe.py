@@ -85,7 +85,6 @@ def _measured(answer: Callable, f: Callable, x: Tensor) -> Any:
         The numbers of an output behind the first ones are not looked at: an output may be wider \
         than a word.
     in row: => in row[:1]:
-    .abs().amax(1) => .abs()[:, 0]
         {_FIRST}
     torch.maximum(table[t], gradient.abs().amax(1)) => gradient.abs().amax(1)
         Each number of an output takes the place of the one before: the largest of all is asked \
@@ -95,8 +94,6 @@ def _measured(answer: Callable, f: Callable, x: Tensor) -> Any:
     torch.zeros(T, T, dtype=x.dtype) - 1e9
         {_SIGN}
     .amax(1) => .mean(1)
-    .amax(1) => .sum(1)
-    torch.maximum(table[t], gradient.abs().amax(1)) => table[t] + gradient.abs().sum(1)
     gradient.abs().amax(1) => gradient.norm(dim=1)
         {_LARGEST}
     (number, x, => (f(x).sum(), x,

@@ -38,16 +38,6 @@ def seeded(trial: Trial) -> Iterator[None]:
         yield
 
 
-def is_module_class(trial: Trial) -> None:
-    """The answer is a class of modules, not an object of one."""
-    trial.holds(
-        isinstance(trial.answer, type) and issubclass(trial.answer, nn.Module),
-        "it is a class made from nn.Module",
-        "The class itself is checked, class ...(nn.Module), and no object of it.",
-        got=type(trial.answer).__name__,
-    )
-
-
 def has_shapes(
     trial: Trial, module: Any, expected: Mapping[str, tuple[int, ...]], given: str, hint: str
 ) -> None:
@@ -74,7 +64,7 @@ def twins(
         sizes: what both are made with.
         hint: for parameters with other names or shapes.
     """
-    is_module_class(trial)
+    trial.is_class_from("nn.Module", "forward", "state_dict")
     given = f"{solution.__name__}{sizes}"
     mine, ours = trial.call(*sizes, given=given), fill(solution(*sizes), trial)
     shapes = {name: tuple(p.shape) for name, p in ours.named_parameters()}

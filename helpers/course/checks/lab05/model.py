@@ -62,10 +62,6 @@ ATTENTION_SLIPS = Slips(
     rotate(F.rms_norm(q, (self.K,)), start) => F.rms_norm(q, (self.K,)) ;; \
     rotate(F.rms_norm(k, (self.K,)), start) => F.rms_norm(k, (self.K,))
         Queries and keys are turned by their positions: rotate, once each.
-    F.rms_norm(k, (self.K,)) => k
-        The keys are normalized, too, by F.rms_norm over the K numbers of a head.
-    rotate(F.rms_norm(k, (self.K,)), start) => F.rms_norm(k, (self.K,))
-        The keys are turned by their positions, too: rotate, as the queries.
     k = rotate( => v = rotate(v, start); k = rotate(
         Values are not turned: a position says where to look, not what is found there.
     .tril(S - T) =>
@@ -85,7 +81,6 @@ ATTENTION_SLIPS = Slips(
     cache.keys, cache.values = k[:, :, start:], v[:, :, start:]
         The cache must hold the longer keys and values afterwards, not the new ones alone: the
         token after next looks at all of them.
-    [cache.keys, k] => [k, cache.keys]
     [cache.keys, k] => [k, cache.keys] ;; [cache.values, v] => [v, cache.values]
         The new keys and values come behind the old ones: torch.cat([old, new], 2).
     .tril(S - T) => .tril()
@@ -103,15 +98,9 @@ ATTENTION_SLIPS = Slips(
     F.rms_norm(self.key(x), (self.G * self.K,)), self.value(x)) ;; \
     F.rms_norm(q, (self.K,)) => q ;; F.rms_norm(k, (self.K,)) => k
         The norm is over the K numbers of each head: first split into heads, then normalize.
-    k = rotate( => v = F.rms_norm(v, (self.K,)); k = rotate(
-        Queries and keys are normalized, values are not.
-    attn_mask=mask) => attn_mask=mask, scale=1.0)
-        The scores are divided by sqrt(K), K the width of a head.
     .tril(S - T) => .tril(S - T + 1)
         A new token sees what is in the cache and the new ones up to itself, and none that comes
         later: tril(S - T).
-    .tril(S - T) => .tril(S - T - 1)
-        A token sees itself, too: tril(S - T).
     """,
 )
 
@@ -180,10 +169,6 @@ BLOCK_SLIPS = Slips(
         has already been added.
     F.silu => F.gelu
         The gate goes through SiLU: F.silu. {GATED}
-    F.silu => torch.sigmoid
-        SiLU is z times the sigmoid of z: F.silu.
-    F.silu(self.gate(y)) * self.up(y) => self.gate(y) * F.silu(self.up(y))
-        SiLU acts on the gate, not on up.
     * self.up(y) =>
         What the gate lets through is up(y): multiply the two.
     return x + => return

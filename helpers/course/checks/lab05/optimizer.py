@@ -29,10 +29,6 @@ SLIPS = Slips(
     / (1 - beta1**self.steps) => ;; / (1 - beta2**self.steps) =>
         The bias correction is missing: m and v begin at 0, so early averages are too small. Divide
         them by 1 - beta^t.
-    / (1 - beta1**self.steps) =>
-        The bias correction of m is missing: divide it by 1 - beta1^t.
-    / (1 - beta2**self.steps) =>
-        The bias correction of v is missing: divide it by 1 - beta2^t.
     beta1, beta2 = => beta2, beta1 =
         beta1 belongs to m, beta2 to v.
     square.sqrt() + self.eps => (square + self.eps).sqrt()
@@ -46,12 +42,7 @@ SLIPS = Slips(
     m.mul_(beta1) => m = torch.zeros_like(m) ;; v.mul_(beta2) => v = torch.zeros_like(v)
         m and v of one step are those that the next one goes on with: m = beta1 * m + ...
         {_IN_PLACE}
-    m.mul_(beta1) => m = torch.zeros_like(m)
-        The next step goes on with m of this one: m = beta1 * m + ... {_IN_PLACE}
-    v.mul_(beta2) => v = torch.zeros_like(v)
-        The next step goes on with v of this one: v = beta2 * v + ... {_IN_PLACE}
     m / (1 => m.div_(1 ;; v / (1 => v.div_(1
-    m / (1 => m.div_(1
         The bias correction is for this step alone: divide into a new tensor, m / (1 - beta1**t),
         and leave m and v as they are for the next step.
     self.steps += 1 => ;; m.mul_(beta1) => self.steps += 1; m.mul_(beta1)

@@ -52,7 +52,6 @@ _SLIPS = Slips(
         The gradient is that of the mean over all real targets; the loss handed back is the mean
         of the batches' means.
     (nats / total).backward() => (nats / total / len(batches)).backward()
-    int((targets >= 0).sum()) => int((targets >= 0).sum()) * len(batches)
         The number of real targets counts those of all batches already: there is nothing else to \
         divide by.
     """,

@@ -40,10 +40,6 @@ SLIPS = Slips(
         Only the last window is open: an earlier one that has room stays as it is.
     room -= len(x) => room -= len(x); break
         The rest of a story that is longer than T is not lost: it is a further piece.
-    torch.full((T,), end) => torch.full((T,), -100)
-        What is left of a window is filled with end as inputs: -100 is for targets alone.
-    text[1:].split(T) => F.pad(text[1:-1], (0, 1), value=-100).split(T)
-        That a story is over is predicted too: its last target is end.
     zip(text[:-1].split(T), text[1:].split(T)) => \
     [(part[:-1], part[1:]) for part in text.split(T + 1) if len(part) > 1]
         A target is lost wherever a story is cut: first inputs and targets, then pieces of T of

@@ -164,7 +164,6 @@ _PIECES = "A piece has one to six words: pieces(passage) lists them all."
         {_PIECES}
     [opening(question)][ => [question][ ;; known = self.answers[opening(question)] => \
     known = self.answers[question]
-    [opening(question)][ => [question][
     [opening(question)][ => [" ".join(question.split()[:2])][
         {_KEY}
     [opening(question)][ => [question.lower().split()[0]][ ;; \
@@ -176,7 +175,6 @@ _PIECES = "A piece has one to six words: pieces(passage) lists them all."
     [normalized(answer)] += 1 => [answer] += 1
         Pieces are normalized, so count normalized answers: else "The cook" is never found.
     [normalized(answer)] += 1 => [normalized(answer)] = 1
-    known[w] / ( => (w in known) / (
         How often it was the answer counts, and not only whether: += 1.
     (self.occurs[w] + 10) => max(1, self.occurs[w])
         Add 10 to the number of occurrences: what occurred once and was the answer then would beat
@@ -188,10 +186,6 @@ _PIECES = "A piece has one to six words: pieces(passage) lists them all."
         a frequent piece is often an answer without being a good guess.
     known[w] / (self.occurs[w] + 10) => w in known
         The score is a number, how often it was the answer over how often it occurs, plus 10.
-    known[w] / => len(w.split()) * known[w] /
-        The score has no factor for the length.
-    known[w] / => (known[w] + 10) /
-        The 10 stands below the line alone: a piece that was never an answer has the score 0.
     max(pieces(passage) => max(pieces(passage)[::-1]
         Of equal scores the first piece in the list counts, as max gives it.
     max(pieces(passage) => max([*known, *pieces(passage)]
@@ -253,8 +247,6 @@ def _marks(trial: Trial) -> Iterator[Case]:
         These are all that each got right: b and c count the questions where only one of the two is
         right.
     (own > other) => (own >= other) ;; (own < other) => (own <= other)
-    (own > other) => (own >= other)
-    (own < other) => (own <= other)
         Where both are right, or both wrong, exchanging made no difference: such a question counts
         for neither side.
     b, c = int((own > other).sum()), int((own < other).sum()) => \
@@ -279,8 +271,6 @@ def _marks(trial: Trial) -> Iterator[Case]:
         A probability is at most 1: where b and c are equal, both sides count their middle.
     min(1.0, 2 * tail) => 1 - min(1.0, 2 * tail)
         p is how likely it is to be so unequal by chance, and not 1 minus that.
-    min(1.0, 2 * tail) => 100 * min(1.0, 2 * tail)
-        p lies between 0 and 1, not in per cent.
     """,
 )
 def by_chance(own, other):

@@ -67,26 +67,14 @@ def _elsewhere(trial: Trial) -> None:
         All tokens of a chosen word are chosen, not its first one alone.
     & ~special =>
         [CLS], [SEP] and [PAD] are never chosen. {MASKING}
-    & ~special => & special
-        special is True at [CLS], [SEP] and [PAD], which are never chosen.
     < share => <= share
         A number that is just `share` is no longer below it.
     < share => > share
-    < share => >= share
         A word is chosen if its number is below `share`: a small share chooses few.
     < share => < 0.15
         `share` is handed over: it is 0.15 only where it is left out.
     draw.gather(-1, first) => (draw * begins).cummax(-1).values
-    draw.gather(-1, first) => torch.where(begins, draw, 1.0).cummin(-1).values
         {_EARLIER}
-    draw.gather(-1, first) => \
-    torch.ones_like(draw).scatter_reduce(-1, first, draw, "amin").gather(-1, first)
-        The number of the first token alone decides; those of the others do not count.
-    return (draw.gather(-1, first) => \
-    new = torch.cat([begins[:, 1:], begins[:, :1] | True], 1).flip(-1); \
-    last = places[-1] - torch.where(new, places, 0).cummax(-1).values.flip(-1); \
-    return (draw.gather(-1, last)
-        The number of the first token of a word decides, not that of its last one.
     """,
 )
 def choose_words(begins, special, draw, share=0.15):

@@ -117,7 +117,6 @@ def _head_on_its_device(trial: Trial) -> None:
     slips=f"""
     self.output(states).transpose(1, 2) => self.output(states) ;; \
     ~inside[:, None] => ~inside[..., None]
-    return logits.masked_fill(~inside[:, None], -math.inf) => return self.output(states)
         {_TURN}
     logits.masked_fill(~inside[:, None], -math.inf) => logits
         An answer stands in the passage: all other positions have the logit -infinity.
@@ -125,10 +124,7 @@ def _head_on_its_device(trial: Trial) -> None:
         view and reshape deal the numbers out anew, so that starts and ends are mixed up: exchange
         the dimensions with transpose.
     -math.inf => 0.0
-    logits.masked_fill(~inside[:, None], -math.inf) => logits * inside[:, None]
         {_ZERO}
-    -math.inf => math.inf
-        Outside of the passage it is minus infinity, -math.inf.
     -math.inf => -1e9
         -infinity itself is asked for, -math.inf, and no large negative number.
     (segments == 1) & (tokens != sep) => segments == 1
@@ -141,14 +137,8 @@ def _head_on_its_device(trial: Trial) -> None:
         The passage is the second text: its segment is 1.
     ~inside[:, None] => inside[:, None]
         masked_fill fills where its mask is True: that is outside of the passage.
-    (segments == 1) => ((tokens == sep).cumsum(1) >= 1)
-        Shorter pairs end in [PAD], whose segment is 0: no answer stands there, either.
     -math.inf) => -math.inf).log_softmax(-1)
         Logits are asked for, no log-probabilities.
-    -math.inf) => -math.inf).softmax(-1)
-        Logits are asked for, no probabilities.
-    F.cross_entropy => 2 * F.cross_entropy
-        The two cross-entropies are averaged, not added.
     spans.flatten()) => spans.flatten(), reduction="sum")
         The mean over the texts is asked for, not the sum.
     logits.flatten(0, 1), spans.flatten() => logits[:, 0], spans[:, 0]
@@ -156,10 +146,7 @@ def _head_on_its_device(trial: Trial) -> None:
     logits.flatten(0, 1), spans.flatten() => logits[:, 1], spans[:, 1]
         The first token of the answer has a loss, too.
     spans.flatten()) => spans.flip(1).flatten())
-    .transpose(1, 2) => .transpose(1, 2).flip(1)
         Row 0 of the logits is for the first token, row 1 for the last one.
-    F.cross_entropy => -F.cross_entropy
-        A loss becomes smaller as the probability grows: the minus is missing.
     F.cross_entropy(logits.flatten(0, 1), spans.flatten()) => \
     -logits.gather(2, spans[..., None]).mean()
         Logits are no logarithms of probabilities yet: log_softmax makes them so.
@@ -184,7 +171,6 @@ _NEAR = (
     "(B, T, limit), as the text says, or go through the lengths 1 to limit, and shift. Two tensors "
     "of whole numbers come back, (B,) each: divide with //."
 )
-_FIXED = "was fixed first: another may have the larger sum."
 
 
 def _sums(trial: Trial) -> Iterator[Case]:
@@ -245,7 +231,7 @@ def _few_sums(trial: Trial) -> None:
     cases=_sums,
     also=_few_sums,
     without=["best_span"],
-    slips=f"""
+    slips="""
     starts, ends = logits.unbind(1) => starts, ends = logits.unbind(1); limit = max(1, limit - 1)
         One token too few: j = i + limit - 1 is still allowed.
     limit - 1 => limit ;; (-1, limit, 1) => (-1, limit + 1, 1) ;; \
@@ -256,28 +242,17 @@ def _few_sums(trial: Trial) -> None:
     + near => + near.masked_fill(torch.arange(limit) == 0, -math.inf)
         An answer may be one token long: j = i is allowed.
     return first, first + further => return starts.argmax(-1), ends.argmax(-1)
-    s, e = logits.unbind(1); T = s.shape[1]; i = torch.arange(T); \
-    far = (i - i[:, None]).abs() >= limit; sums = s[..., None] + e[:, None]; \
-    best = sums.masked_fill(far, -math.inf).flatten(1).argmax(1); return best // T, best % T
         The end may stand before the beginning here, as where each of the two is chosen by itself.
     return first, first + further => first = starts.argmax(-1); \
     return first, first + near[torch.arange(len(first)), first].argmax(-1)
-        The best beginning {_FIXED}
-    return first, first + further => last = ends.argmax(-1, keepdim=True); \
-    i = torch.arange(ends.shape[1]); near = (i <= last) & (i > last - limit); \
-    return starts.masked_fill(~near, -math.inf).argmax(-1), last[:, 0]
-        The best end {_FIXED}
+        The best beginning was fixed first: another may have the larger sum.
     value=-math.inf => value=0.0
         Behind the end of a text no answer ends: fill up with -infinity. A 0 there is more than a
         logit below 0.
     first, first + further => first, further
         The position of the last token is asked for, not how far it lies behind the first.
-    first, first + further => first, first + further + 1
-        The last token itself is asked for, not the one behind it.
     first, first + further => first + further, first
         The first token comes first, then the last one.
-    starts[..., None] + near => starts[..., None] * near
-        The two logits are added.
     best // limit, best % limit => best // ends.shape[1], best % ends.shape[1]
         From the number of a pair back to its row: divide by the length of a row, which is `limit`
         here.

@@ -10,7 +10,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from helpers.course.checks.describing import describe
 from helpers.course.checks.lab07 import solutions
-from helpers.course.checks.lab07.common import LORA, MERGE, START, has, is_module_class, lab, linear
+from helpers.course.checks.lab07.common import LORA, MERGE, START, has, lab, linear
 from helpers.course.checks.trial import NOTHING, Trial, with_hints
 from helpers.course.checks.turn import Slips
 
@@ -31,6 +31,26 @@ SLIPS = Slips(
 )
 
 
+_OLD = "Call old, and ask it for in_features and out_features alone: not every map has a weight."
+_ASKED = {
+    "'Opaque' object": _OLD,
+    "'Packed' object": _OLD,
+    "modified inplace": "The parts are views: parts[i] = parts[i] + ..., and no +=.",
+}
+
+
+class Opaque(nn.Module):
+    """A map of which one can ask no more than task 3 says."""
+
+    def __init__(self, inner: nn.Linear) -> None:
+        super().__init__()
+        self.in_features, self.out_features = inner.in_features, inner.out_features
+        self.inner = nn.Sequential(inner)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.inner(x)
+
+
 def _drawn(trial: Trial, made: nn.Module) -> None:
     """A and B as after a training."""
     made.double()
@@ -41,21 +61,24 @@ def _drawn(trial: Trial, made: nn.Module) -> None:
 
 @lab.task(solutions.LoRA)
 def LoRA(trial: Trial) -> None:
-    is_module_class(trial)
+    trial.is_class_from("nn.Module", "forward", "state_dict")
     usual = f"What old gives, and behind each chosen part alpha / r B A x. {LORA}"
     packed = solutions.Packed(linear(trial, 12, 8), 4, 8)
+    opaque = Opaque(linear(trial, 6, 4))
     for old, parts, shape, name in (
         (linear(trial, 12, 8, bias=True), (True, False, True), (2, 3), "a fused map with a bias"),
         (linear(trial, 12, 8), (False, True, False), (4,), "a fused map"),
         (packed, (True, True, False), (2, 1, 3), "a packed fused map"),
         (linear(trial, 10, 6), (True,), (), "a map"),
+        (opaque, (True, False), (2,), "a map of another kind"),
     ):
         r, alpha = trial.integer(2, 4), 5.0
         given = f"LoRA({name} {old.out_features} x {old.in_features}, {parts}, r={r}, alpha=5)"
         given += f", x {(*shape, old.in_features)}"
         ours = solutions.LoRA(old, parts, r, alpha)
         old.requires_grad_()
-        mine = trial.call(old, parts, r, alpha, given=given, hint=usual)
+        with with_hints(_ASKED):
+            mine = trial.call(old, parts, r, alpha, given=given, hint=usual)
         has(trial, mine, ("old", "A", "B", "update", "in_features", "out_features"), given)
         shapes = {n: tuple(p.shape) for n, p in mine.named_parameters() if p.requires_grad}
         hint = "A and B are parameters, A (P, r, I) and B (P, O / n, r), P the number of parts "
@@ -65,7 +88,8 @@ def LoRA(trial: Trial) -> None:
         x = trial.normal(*shape, old.in_features)
         _begins(trial, mine, given)
         mine.double()
-        got = trial.run(mine, x, given=given, hint=usual)
+        with with_hints(_ASKED):
+            got = trial.run(mine, x, given=given, hint=usual)
         hint = f"B begins at zero, so that nothing is changed at first. {START}"
         made = [(version(old, parts, r, alpha).double(), hint) for version, hint in SLIPS]
         slips = _values(made, x)
@@ -77,12 +101,14 @@ def LoRA(trial: Trial) -> None:
         ours.double().load_state_dict({"A": mine.A, "B": mine.B}, strict=False)
         for slip, _ in made:
             slip.load_state_dict({"A": mine.A, "B": mine.B}, strict=False)
-        got = trial.run(mine, x, given=given, hint=usual)
+        with with_hints(_ASKED):
+            got = trial.run(mine, x, given=given, hint=usual)
         trial.equals(got, ours(x), "forward", usual, slips=_values(made, x), given=given)
         _lets_through(trial, mine, ours, x, given)
         hint = f"The matrix that is added in a merge: alpha / r B A, and zeros in the other rows. \
 {MERGE}"
-        got = trial.run(mine.update, given=given, hint=hint)
+        with with_hints(_ASKED):
+            got = trial.run(mine.update, given=given, hint=hint)
         slips = [(ours.update() * r / alpha, "Multiply by alpha / r here, too.")]
         trial.equals(got, ours.update(), "update", hint, slips=slips, given=given)
     _stays_thin(trial)
@@ -114,7 +140,7 @@ def _values(made: list, x: Tensor) -> list[tuple[Tensor, str]]:
 
 
 def _begins(trial: Trial, mine: nn.Module, given: str) -> None:
-    hint = f"A is drawn: with both at zero nothing ever learns. {START}"
+    hint = f"A is drawn, and B is zero: with both at zero nothing ever learns. {START}"
     trial.holds(bool(mine.A.any()), "A is drawn", hint, given=given)
     wide = trial.run(trial.answer, nn.Linear(400, 30, False), (True, False, True), 8, 16)
     size = float(wide.A.detach().std()) * 400**0.5
@@ -241,7 +267,8 @@ def _same_names(trial: Trial, got: Any, ours: dict[str, Tensor], given: str) -> 
     lost = [key for key in ours if key not in got]
     extra = [key for key in got if key not in ours]
     hint = (
-        "A and B, codes and scales have no place in the plain model." if left
+        "A and B, codes and scales have no place in the plain model. (Ask with hasattr what a "
+        "layer can do, not of which class it is.)" if left
         else "The old map stands in the place of the one with LoRA: its name has no .old." if old
         else "Biases, embeddings, norms and a packed map without LoRA belong to the state." if lost
         else "These are no names of the plain model."

@@ -35,16 +35,6 @@ def linear(trial: Trial, outputs: int, inputs: int, bias: bool = False) -> nn.Li
     return made
 
 
-def is_module_class(trial: Trial) -> None:
-    """The answer is a class of modules, not an object of one."""
-    trial.holds(
-        isinstance(trial.answer, type) and issubclass(trial.answer, nn.Module),
-        "it is a class made from nn.Module",
-        "The class itself is checked, class ...(nn.Module), and no object of it.",
-        got=type(trial.answer).__name__,
-    )
-
-
 def has(trial: Trial, made: Any, names: tuple[str, ...], given: str) -> None:
     """A module has these attributes."""
     missing = [name for name in names if not hasattr(made, name)]

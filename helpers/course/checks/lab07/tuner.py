@@ -10,21 +10,25 @@ from torch import Tensor, nn
 from helpers.course.checks.lab07 import solutions
 from helpers.course.checks.lab07.adapters import Small, adapted, small
 from helpers.course.checks.lab07.common import lab
-from helpers.course.checks.trial import Trial
+from helpers.course.checks.trial import Trial, with_hints
 
 Batch = tuple[Tensor, Tensor]
 RATE = 0.1
 # By what each of the three faults shows; its cure is for the student to find.
 _SHOWS = {
-    "switched off, the model is the old one": "after some steps, with all B set to zero, the "
-    "model is no more the one that it was: A and B alone would not bring it back",
-    "a step depends on its own batch": "the gradient of which a step is made is not that of its "
-    "batch, but of its batch and of those before",
-    "the best is kept": "after train, the loss on what is held out is not the one that train hands "
-    "back, but that of the last step",
+    "switched off, the model is the old one": "After some steps, with all B set to zero, the "
+    "model is no more the one that it was: A and B alone would not bring it back.",
+    "a step depends on its own batch": "The gradient of which a step is made is not that of its "
+    "batch's loss alone.",
+    "the best is kept": "After train, the loss on what is held out is not the number that train "
+    "has handed back.",
 }
 _OTHER = "The faults are gone and something else has changed: mend the faults alone."
 _UPDATES = (".A", ".B")
+_NONE = (
+    "trained finds no parameter. When the optimizer is made, nothing requires a gradient yet, and "
+    "the check's model has classes of its own: choose by names."
+)
 
 
 def _batch(trial: Trial, B: int = 3, T: int = 5) -> Batch:
@@ -65,10 +69,7 @@ def _twin(model: Small) -> Small:
 
 @lab.task(solutions.Repaired)
 def Repaired(trial: Trial) -> None:
-    names = ("trained", "loss", "step", "train")
-    made = isinstance(trial.answer, type) and all(hasattr(trial.answer, name) for name in names)
-    hint = "The class itself is checked, class Repaired(Broken), and no object of it."
-    trial.holds(made, "it is a class made from Broken", hint)
+    trial.is_class_from("Broken", "trained", "loss", "step", "train")
     given = "a small model with packed maps and LoRA, batches of 3 texts of 5 tokens"
     best, last = 1.0, 0.0
     while last < best + 0.05:  # the best step is not the last one
@@ -83,12 +84,7 @@ def Repaired(trial: Trial) -> None:
     with torch.no_grad():
         now = solutions.Broken(mine, RATE).loss(*held).item()
     kept = abs(now - lowest) < 1e-9
-    found = dict(zip(_SHOWS, (off, own, kept), strict=True))
-    left = [f"({i}) {_SHOWS[name]}" for i, name in enumerate(_SHOWS, start=1) if not found[name]]
-    for name in filter(found.get, found):
-        trial.holds(True, f"fault found: {name}", "")
-    rule = f"all three faults are found (still in: {len(left)})"
-    trial.holds(not left, rule, "; ".join(left) + ".", given=given)
+    trial.has_no_fault(_SHOWS, (off, own, kept), given)
     trial.equals(lowest, best, "train hands back the lowest held-out loss", _OTHER, given=given)
     for name, value in theirs.state_dict().items():
         got, hint = mine.state_dict()[name], _OTHER
@@ -97,7 +93,8 @@ def Repaired(trial: Trial) -> None:
 
 
 def _made(trial: Trial, model: Small, given: str) -> Any:
-    tuner = trial.run(trial.answer, model, RATE, given=given)
+    with with_hints({"empty parameter list": _NONE}):
+        tuner = trial.run(trial.answer, model, RATE, given=given)
     fine = hasattr(getattr(tuner, "optimizer", None), "step")
     hint = "Keep Broken's attributes: model, and optimizer with its step."
     trial.holds(fine, "it has an optimizer", hint, given=given)
@@ -109,9 +106,14 @@ def _moved(trial: Trial, model: Small, batches: list[Batch], given: str) -> bool
     before = {name: value.clone() for name, value in model.state_dict().items()}
     tuner = _made(trial, model, given)
     for batch in batches[:3]:
+        with torch.no_grad():
+            first = solutions.Broken.loss(tuner, *batch).item()
         loss = trial.run(tuner.step, *batch, given=given)
-    hint = "step hands back the loss of its batch, a number: loss.item()."
-    trial.holds(isinstance(loss, float), "step hands back a number", hint, given=given, got=loss)
+        hint = "step hands back the loss of its batch, a number: loss.item()."
+        fine = isinstance(loss, float)
+        trial.holds(fine, "step hands back a number", hint, given=given, got=loss)
+        hint = "As in Broken: that of the batch, before the optimizer's step."
+        trial.equals(loss, first, "step hands back the loss before the step", hint, given=given)
     moved = [n for n, value in model.state_dict().items() if not torch.equal(value, before[n])]
     learned = [name for name in moved if name.endswith(_UPDATES)]
     wanted = [name for name in before if name.endswith(_UPDATES)]

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from helpers.course.checks.lab08.common import lab
+from helpers.course.checks.lab08.common import lab, wide
 from helpers.course.checks.trial import Trial
 from helpers.course.checks.turn import Case, turn
 
@@ -43,13 +43,14 @@ def _always(tokens: Tensor) -> Tensor:
     return p.index_fill(2, torch.tensor([END]), 0.5).log()
 
 
-def _with_gradient(answer: Callable, model: Reader, *arguments: Any) -> tuple:
+def _with_gradient(answer: Callable, model: Reader, *arguments: Any) -> dict[str, Any]:
     """The log-probabilities, and how their sum changes with the model's output."""
     found = answer(model, *arguments)
     if not (isinstance(found, Tensor) and found.requires_grad):
-        return found, None
+        return {"log-probabilities": wide(found), "their gradient": None}
     weighted = (found * torch.linspace(1, 2, found.numel()).view(found.shape)).sum()
-    return found.detach(), torch.autograd.grad(weighted, model.output)[0]
+    gradient = torch.autograd.grad(weighted, model.output)[0]
+    return {"log-probabilities": wide(found), "their gradient": gradient}
 
 
 def _texts(trial: Trial, lengths: list[int], starts: list[int], filler: int | None) -> Tensor:
@@ -133,8 +134,9 @@ _SHIFT = (
     ended = answer & ( => ended = (
         {_PROMPT}
     place >= starts[:, None] => place > starts[:, None]
-    place = torch.arange(1, texts.shape[1]) => place = torch.arange(texts.shape[1] - 1)
     texts[:, 1:, None] => texts[:, :-1, None]
+    model(texts[:, :-1]) => model(texts) ;; texts[:, 1:, None] => texts[..., None] ;; \
+    arange(1, => arange(0, ;; (texts[:, 1:] == end) => (texts == end)
         {_SHIFT}
     .cumsum(1) - ended.long() => .cumsum(1)
         The end mark belongs to the answer: the policy has decided to stop there.
@@ -146,6 +148,9 @@ _SHIFT = (
         The logits are no log-probabilities yet.
     .log_softmax(-1) => .softmax(-1)
         Log-probabilities are asked for: the probabilities are multiplied, not added.
+    .log_softmax(-1) => .softmax(-1).log()
+        The values are right. But the derivative of log at 0 is infinite, and 0 times infinity is no
+        number: log_softmax takes the logarithm before anything has become 0.
     return log_p => return log_p.detach()
         The policy is trained through these numbers: their gradient must flow.
     """,

@@ -58,7 +58,7 @@ def five(n: dict[str, Any], *, power: Callable = lambda r, beta: r / beta, price
     }
 
 
-def _by_hand() -> dict[str, float]:
+def _three() -> dict[str, float]:
     return five(numbers())
 
 
@@ -89,6 +89,8 @@ _SLIPS: dict[str, list[tuple[dict[str, Any], str]]] = {
     ],
     "preferred": [
         ({"ref": False}, f"The reference is missing: a reward is beta log (pi / pi_ref). {DPO}"),
+        ({"ref": False, "scale": 1.0}, "These are the probabilities of writing them: the reward "
+         f"is beta log (pi / pi_ref). {DPO}"),
         ({"scale": 1.0}, "The factor beta is missing."),
         ({"other": 1}, "c is compared with a, not with b."),
     ],
@@ -96,8 +98,7 @@ _SLIPS: dict[str, list[tuple[dict[str, Any], str]]] = {
 _HINTS = {
     "best": f"pi_ref(c) e^(r(c) / beta), over the sum of the three. {BEST}",
     "J": f"beta log Z, where Z is the sum of pi_ref e^(r / beta). {BEST}",
-    "always c": "Its mean reward is r(c). In its KL divergence one term is left: 1 log (1 / "
-    "pi_ref(c)).",
+    "always c": "Its mean reward is r(c). In the sum that is its KL divergence one term is left.",
     "best of 2": "c comes out unless both texts are a or b; a comes out if both are a. Then the "
     "KL divergence of these three numbers from the reference.",
     "preferred": f"Bradley and Terry's sigmoid of a difference of rewards beta log (pi / pi_ref), "
@@ -109,13 +110,13 @@ def slips_of(name: str) -> list[tuple[float, str]]:
     """What known slips make of one number."""
     found = [(five(numbers(), **change)[name], hint) for change, hint in _SLIPS[name]]
     if name in ("best", "preferred"):
-        found.append((1 - _by_hand()[name], "That is the probability of the contrary."))
+        found.append((1 - _three()[name], "That is the probability of the contrary."))
     return found
 
 
-@lab.task(_by_hand, uses=["check"], without=["_by_hand", "five", "fallback"], lent=False)
-def by_hand(trial: Trial) -> None:
-    got, expected = trial.call(given="by_hand()"), _by_hand()
+@lab.task(_three, uses=["check"], without=["_three", "five", "fallback"], lent=False)
+def three_answers(trial: Trial) -> None:
+    got, expected = trial.call(given="three_answers()"), _three()
     trial.named(got, expected)
     given = ", ".join(f"{name} {value}" for name, value in numbers().items())
     for name, value in expected.items():

@@ -7,22 +7,28 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import torch
 from torch.nn import functional as F
 
-from helpers.course.checks.lab08.common import DPO, GRADIENT, REWARD, lab
+from helpers.course.checks.lab08.common import DPO, GRADIENT, REWARD, lab, wide
 from helpers.course.checks.trial import Trial
 from helpers.course.checks.turn import Case, turn
 
 GRADIENTS = ("backward", "autograd", "grad", "requires_grad", "requires_grad_", "vjp", "func")
 
+_NEAR = (
+    "Is yours off by less than 0.01? Then the formula is right, and it has not come to rest: at a "
+    "fixed rate Adam goes round the minimum. Let the rate fall, or take Newton's steps."
+)
+
 
 def _pairs(trial: Trial) -> Iterator[Case]:
     x = torch.tensor([[1.0], [0.0]]).double()
     better, worse = torch.tensor([0, 0, 0, 1]), torch.tensor([1, 1, 1, 0])
-    hint = "The first text wins three of four pairs: sigma(w) = 3/4, so w = log 3."
+    hint = f"The first text wins three of four pairs: sigma(w) = 3/4, so w = log 3. {_NEAR}"
     given = "features 1 and 0, the first text wins three of four pairs, price 0"
     yield Case("by hand", x, better, worse, 0.0, given=given, hint=hint)
     yield Case("the price keeps it finite", x, 0 * better, 0 * worse + 1, 0.1,
@@ -51,10 +57,14 @@ def _pairs(trial: Trial) -> Iterator[Case]:
 @turn(
     lab,
     "Near the right weights the gradient of the loss is 0. Compute it at yours: is the sum over "
-    f"pairs a mean, is the price in it, with its sign? {REWARD}",
+    f"pairs a mean, is the price in it, with its sign? {_NEAR} {REWARD}",
     cases=_pairs,
     tolerance=1e-4,
-    errors={"dtype": "Make new tensors of the type of x: x.new_zeros(d), torch.eye(d, dtype=...)."},
+    errors={
+        "dtype": "Make new tensors of the type of x: x.new_zeros(d), torch.eye(d, dtype=...).",
+        "singular": "w has run away, until p (1 - p) is 0. Is the sign of g right, is it 1 - p and "
+        "not p, is the step subtracted, and do 1/n and the price stand in both g and H?",
+    },
     slips="""
     x[better] - x[worse] => x[worse] - x[better]
         The other way round: the preferred text is to have the larger reward.
@@ -117,6 +127,7 @@ def _expected_gradient(trial: Trial) -> None:
     "Each answer is compared with the others to its own prompt: their sum is that of the group "
     f"less its own, and they are one fewer. {GRADIENT}",
     cases=_groups,
+    call=lambda answer, *arguments: wide(answer(*arguments)),
     also=_expected_gradient,
     slips=f"""
     same = prompts[:, None] == prompts => same = torch.ones(len(returns), len(returns)) == 1
@@ -125,6 +136,8 @@ def _expected_gradient(trial: Trial) -> None:
         That is the mean of the whole group, the answer itself included. {GRADIENT}
     others = size - 1 => others = size
         The others are one fewer than the group.
+    .where(others > 0, 0) => .where((others > 0) & (prompts < len(prompts.unique())), 0)
+        Are some of them left at 0? Numbers of prompts may have gaps: `prompts.unique()` has all.
     .where(others > 0, 0) =>
         A group of one has no others: its answer is neither better nor worse than them, 0.
     returns - (sums - returns) / others.clamp(min=1) => (returns - sums / size) / \
@@ -166,11 +179,23 @@ def _four(trial: Trial) -> Iterator[Case]:
                given="log-ratios of -3000 and -10, 10 and -3000, beta = 1, e = 0.1")  # fmt: skip
 
 
+def _not_traced(answer: Callable, *arguments: Any) -> Any:
+    """What an answer gives where PyTorch takes no derivatives; the loss may be a plain number."""
+    with torch.inference_mode():
+        found = answer(*arguments)
+    if not isinstance(found, tuple | list) or not found:
+        return found
+    loss = torch.tensor(found[0]) if isinstance(found[0], float) else found[0]
+    return tuple(map(wide, (loss, *found[1:])))
+
+
 @turn(
     lab,
     "Differentiate (1 - e) log(1 + exp(-m)) + e log(1 + exp(m)) by m; then m by the two "
     f"log-probabilities; and mind the mean over n pairs. {DPO}",
     cases=_four,
+    call=_not_traced,
+    errors={"not require grad": "PyTorch's own gradients are not allowed: write them yourself."},
     without=GRADIENTS,
     slips="""
     better - better_ref - worse + worse_ref => better - worse
@@ -180,7 +205,7 @@ def _four(trial: Trial) -> Iterator[Case]:
     (1 - mistaken) * F.logsigmoid(m) + mistaken * F.logsigmoid(-m) => F.logsigmoid(m)
         A share e of the pairs stands the wrong way round: their loss is -log sigma(-m).
     - (1 - mistaken)) / len(m) => - 1) / len(m)
-        The mistaken pairs pull the other way: sigma(m) - (1 - e), not sigma(m) - 1.
+        The mistaken pairs pull the other way. Where sigma(m) = 1 - e the two balance.
     / len(m) =>
         The loss is a mean over n pairs: its derivative by one of them is divided by n.
     slope = beta * ( => slope = (
@@ -190,7 +215,6 @@ def _four(trial: Trial) -> Iterator[Case]:
     loss.mean(), slope, -slope => loss.mean(), -slope, slope
         The sign: a step goes against the gradient, and is to make the preferred text likelier.
     loss.mean(), slope, -slope => loss, slope, -slope
-    loss.mean(), slope, -slope => loss.sum(), slope, -slope
         The mean loss is asked for, one number.
     """,
 )
