@@ -5,14 +5,15 @@
 The author tags with ``show`` the 12 to 18 cells that are the lecture; all else follows. A shown
 cell becomes one slide under the heading of its section:
 
-- code: the last sentences of the prose above it, or the formula that ends it, its source unless
-  that is folded, its outputs;
+- code: the last sentences of the prose above it, or the formula that ends it (below the solution of
+  a task: what the task speaks of), its source unless that is folded, its outputs;
 - an answer: what the question speaks of, the question, and what came out as a second step;
 - a quiz: the question, and its answer as a second step;
 - a task: what it speaks of, its text, and the code that is given;
 - prose: as it stands.
 
-The prose between two of them goes into the speaker's notes (key S). The same choice is written
+The prose between two of them goes into the speaker's notes (key S): what stands above a heading
+speaks of the slide before it, what stands below of the next. The same choice is written
 into each cell's metadata (``slideshow``), which JupyterLab's slide shows and nbconvert read.
 """
 
@@ -24,6 +25,7 @@ import re
 import sys
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, distribution
+from itertools import takewhile
 from pathlib import Path
 
 import nbformat
@@ -41,6 +43,9 @@ _QUESTION = "**Before you go on**"
 _TASK = "**Your turn.**"
 _FOLDS = re.compile(r"</?(details|summary)>")
 _HEADING = re.compile(r"^#{2,3} (.+)$", re.MULTILINE)
+_AT_HEADING = re.compile(r"^(?=#{2,3} )", re.MULTILINE)
+# Where a notebook's opening speaks of the notebook, no longer of its question.
+_FRAME = re.compile(r"After this notebook|\*\*(Builds on|Time|Lectures)\*\*")
 _TO_RUN = " *Run this cell to use the interactive part.*"
 # What a stored output says to whoever runs the cell, not to a room.
 _TO_DO = re.compile(r"\*?Move the slider to see the next step\.\*?")
@@ -78,8 +83,9 @@ def is_lecture(notebook: NotebookNode) -> bool:
 
 def slides_of(notebook: NotebookNode) -> list[Slide]:
     """The slides of a notebook, the first of them its title."""
-    title, question = _opening(notebook.cells[0].source)
-    slides = [Slide("", [f"<h1>{html.escape(title)}</h1>", _html(question)], cells={0: "slide"})]
+    title, question, why = _opening(notebook.cells[0].source)
+    body = [f"<h1>{html.escape(title)}</h1>", _html(question)]
+    slides = [Slide("", body, notes=why, cells={0: "slide"})]
     section, asked = "", None  # the cell of the question that is open
     prose: list[tuple[int, str]] = []  # since the last slide: (index, source)
     for i, cell in enumerate(notebook.cells):
@@ -93,11 +99,14 @@ def slides_of(notebook: NotebookNode) -> list[Slide]:
             kind = "slide" if section != slides[-1].section else "subslide"
             slide.cells = dict.fromkeys(slide.cells, kind) or {i: kind}
             slide.cells.setdefault(i, "fragment" if slide.then else "-")
-            before = [text for j, text in prose if j not in slide.cells]
-            slide.notes += [_above(text) for j, text in prose if j in slide.cells if _above(text)]
-            first = next((j for j, text in prose if text.startswith("#")), None)
             # What stands below a heading leads to the next slide, the rest speaks of the last one.
-            (slide if first is not None or len(slides) == 1 else slides[-1]).notes += before
+            below = len(slides) == 1
+            headed = any(_HEADING.search(text) for _, text in prose)
+            for j, text in ((j, t) for j, cell in prose for t in _AT_HEADING.split(cell)):
+                below = below or bool(_HEADING.match(text))
+                said = _above(text) if j in slide.cells else text.strip()
+                led = below or (j in slide.cells and not headed)
+                (slide if led else slides[-1]).notes += [said] if said else []
             slides.append(slide)
             prose = []
         elif i and cell.cell_type == "markdown":
@@ -116,12 +125,16 @@ def _html(markdown: str) -> str:
     return str(markdown2html(_LINK.sub(r"\1", markdown)))
 
 
-def _opening(source: str) -> tuple[str, str]:
-    """The title of a notebook, and the first paragraph below it that is prose."""
+def _opening(source: str) -> tuple[str, str, list[str]]:
+    """The title of a notebook, its question (the first prose below it), and what leads to it."""
     lines = source.splitlines()
     paragraphs = [p for p in "\n".join(lines[1:]).split("\n\n") if p.strip()]
-    prose = next((p for p in paragraphs if not re.match(r"\s*(\[!\[|[-|>#])", p)), "")
-    return lines[0].lstrip("# "), prose
+    is_prose = [not re.match(r"\s*(\[!\[|[-|>#])", p) for p in paragraphs]
+    if True not in is_prose:
+        return lines[0].lstrip("# "), "", []
+    at = is_prose.index(True)
+    why = list(takewhile(lambda p: not _FRAME.match(p), paragraphs[at + 1 :]))
+    return lines[0].lstrip("# "), paragraphs[at], why
 
 
 def _slide(
@@ -152,6 +165,9 @@ def _slide(
     quiz = cell.source.startswith("quiz(")
     if prose and not quiz:
         slide.body += _led(prose[-1][1])
+        if not slide.body and "<details>" in prose[-1][1]:  # below the solution of a task
+            j, task = next(((j, p) for j, p in reversed(prose) if _TASK in p), (at, ""))
+            slide.body += _context(j, task, prose) if _above(task) else []
     if FOLDED_TAG not in tags and not quiz:
         slide.body.append(code_of(cell))
     for piece in outputs_of(cell):

@@ -45,6 +45,17 @@ def test_no_slide_is_higher_than_the_screen(page, tmp_path):
         assert [url for url in asked if not url.startswith(("file:", "data:"))] == [], path.stem
 
 
+def test_a_formula_stands_once_in_the_notes(page, tmp_path):
+    page, _ = page
+    page.goto(slides.write(LECTURES[9], tmp_path).as_uri())
+    page.evaluate("window.ready")
+    notes = page.locator("aside.notes")
+    assert notes.locator("mjx-container svg").count() > 50
+    # MathJax's copy for screen readers: nothing hides it in the speaker's window.
+    assert notes.locator("mjx-assistive-mml").count() == 0
+    assert page.locator(".body mjx-assistive-mml").count() > 0
+
+
 def test_an_answer_comes_second(page, tmp_path):
     page, _ = page
     page.goto(slides.write(LECTURES[9], tmp_path).as_uri())

@@ -76,6 +76,34 @@ def test_prose_between_the_slides_is_what_the_speaker_says():
     assert run.notes == ["**So what.** It ends."]
 
 
+def test_a_heading_within_a_cell_parts_the_notes():
+    parted = v4.new_markdown_cell("It rises.\n\n### Why?\n\nBecause.\n\n**Your turn.** Write $f$.")
+    first, task = code("1", tags=["show"]), code("...", tags=["your-turn", "show"])
+    for last in (task, code("2", tags=["show"])):
+        cells = [v4.new_markdown_cell("# A"), v4.new_markdown_cell("## 1 One"), first, parted, last]
+        _, before, behind = slides.slides_of(v4.new_notebook(cells=cells))
+        assert before.notes[-1] == "It rises."
+        assert "Because." in behind.notes[0]
+        assert "It rises." not in behind.notes[0]
+
+
+def test_the_title_is_spoken_to():
+    frame = "After this notebook you will be able to\n\n- draw.\n\n**Time** an hour"
+    cell = v4.new_markdown_cell(f"# A\n\n**What?**\n\n> A riddle.\n\nMore.\n\n{frame}")
+    (title,) = slides.slides_of(v4.new_notebook(cells=[cell]))
+    assert title.notes == ["> A riddle.", "More."]
+
+
+def test_a_drawing_below_a_solution_stands_with_what_its_task_speaks_of():
+    task = "Old.\n\nMask the future:\n\n$$x$$\n\nBy hand.\n\n**Your turn.** Write it."
+    cells = [v4.new_markdown_cell(task), code("...", tags=["your-turn"])]
+    cells += [v4.new_markdown_cell(SOLUTION), code("# @title Draw", PNG, tags=["folded", "show"])]
+    said, _ = slide_of(*cells).body
+    assert [part for part in ("Mask the future", "$$x$$", "By hand.") if part not in said] == []
+    assert "Your turn" not in said
+    assert "Old." not in said
+
+
 def slide_of(*cells):
     (_, slide) = slides.slides_of(v4.new_notebook(cells=[v4.new_markdown_cell("# A"), *cells]))
     return slide
