@@ -203,7 +203,9 @@ def _chain(paragraphs: list[str]) -> str:
     """The last paragraph, with those above it to which it belongs."""
     taken = [paragraphs.pop()]
     while paragraphs and (
-        _GOES_ON.match(taken[0]) or paragraphs[-1].endswith(":") or paragraphs[-1].startswith("$$")
+        _GOES_ON.match(taken[0])
+        or paragraphs[-1].endswith(":")
+        or paragraphs[-1].startswith(("$$", "|"))
     ):
         taken.insert(0, paragraphs.pop())
     if not _GOES_ON.match(taken[0]):
@@ -223,10 +225,11 @@ def _context(at: int, text: str, prose: list[tuple[int, str]]) -> list[str]:
     if not said:
         before = next((above for j, above in reversed(prose) if j < at), "")
         said = "" if _QUESTION in before or _TASK in before else _above(before)
+    said = said.rpartition("</details>")[2]  # a question before it has its answer there
     paragraphs = [p.strip("\n") for p in said.split("\n\n") if p.strip()]
     while paragraphs and re.fullmatch(r"\(.*\)", paragraphs[-1], re.DOTALL):
         paragraphs.pop()  # settings
-    if not paragraphs or "<details>" in said:
+    if not paragraphs:
         return []
     return [f'<div class="context">{_html(_chain(paragraphs))}</div>']
 

@@ -114,6 +114,8 @@ def slide_of(*cells):
     [
         ("Old.\n\nThe loss is\n\n$$x$$\n\nwhere $x$ is new.", ["The loss is", "$$x$$"], ["Old"]),
         ("Old.\n\nThe loss is\n\n$$x$$\n\nA remark.", ["The loss is", "A remark"], ["Old"]),
+        ("Old.\n\nTake two:\n\n| a | 1 |\n\nSo $x$:\n\n$$x$$", ["Take two", "| a |"], ["Old"]),
+        ("<details>Told.</details>\n\nNew.", ["New."], ["Told."]),
         ("Old.\n\nSee [09](09_self.ipynb#1-One).", ["See 09."], ["href", "Old"]),
         (f"{'Word. ' * 95}New.", ["New."], ["Word. " * 91]),
     ],
