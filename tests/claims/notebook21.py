@@ -21,13 +21,13 @@ assert count.total() == 86_567_656 and count["embedding"] == 590_592
 assert count["blocks"] == 12 * (4 * (768**2 + 768) + 8 * 768**2 + 5 * 768 + 4 * 768)  # BERT-base
 assert 0.8 < 100 * new / count.total() < 0.9
 
+# %% c034f
+assert best == int(label)
+
 # %% c035
 _log = [math.log(math.e**3 + 2), math.log(3 * math.e**2)]
 assert [round(x, 2) for x in _log] == [3.09, 3.10]
 assert torch.allclose(glyphs.flatten(1).norm(dim=1), torch.tensor(5.0))
-
-# %% c034f
-assert best == int(label)
 
 # %% c038
 assert 1 < ceiling(None) - ceiling(1) < 4 and ceiling(1) > 88
