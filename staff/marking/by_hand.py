@@ -11,7 +11,8 @@ are, and writes beside them:
 - ``returned/STUDENT.html``: the pages of feedback with these points and comments;
 - ``all.csv``: the table with them, with numbers from the roster and who is missing, and how much a
   hand-in shares with another one;
-- ``moodle.csv`` and ``canvas.csv``: the sums, for import.
+- ``moodle.csv`` and ``canvas.csv``: the sums, for import;
+- ``returned-moodle.zip``: the pages in the folders that Moodle named, for its import of feedback.
 
 Read are all ``FOLDER/by_hand*.csv``, of two lines for one answer the one in the newer file, or
 ``FILE`` alone if it is named; marking again leaves them alone.
@@ -30,6 +31,7 @@ import re
 import sys
 import tokenize
 import unicodedata
+import zipfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,6 +47,7 @@ from staff.marking import report
 from staff.marking.state import State
 from staff.marking.submissions import (
     MARKS,
+    MOODLE,
     Refused,
     find_submissions,
     grade_id,
@@ -53,6 +56,7 @@ from staff.marking.submissions import (
 )
 
 HAND = "by_hand*.csv"  # a browser calls a second one "by_hand… (1).csv"
+ZIP = "returned-moodle.zip"
 COLUMNS = ("student", "task", "points", "comment")
 PASSAGE = 8  # tokens in a row
 COMMON = 0.2  # a passage that more of the class have is the course's, or the obvious one
@@ -338,6 +342,15 @@ def export(rows: Sequence[Row], roster: Mapping[str, str], kind_of: str) -> str:
     return out.getvalue()
 
 
+def zipped(pages: Mapping[str, Path]) -> bytes:
+    """A zip of pages by their names in it."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, path in pages.items():
+            file.write(path, name)
+    return out.getvalue()
+
+
 def write_all(folder: Path, hand_file: Path | None, roster_file: Path | None) -> list[str]:
     """Write everything; return what to say.
 
@@ -383,16 +396,23 @@ def write_all(folder: Path, hand_file: Path | None, roster_file: Path | None) ->
         page = question_page(known[key], given_answers, hand)
         _write(marks / "questions" / f"{key[0]}-{key[1]}.html", page)
     after = combined(rows, hand)
-    pages = set()
+    pages: set[str] = set()
+    of_moodle: dict[str, Path] = {}
     for row, full in zip(rows, after, strict=True):
         page_file = marks / "feedback" / state.pages[row["file"]]
         if page_file.is_file():
             page = returned(page_file.read_text(encoding="utf-8"), row, full, hand)
-            _write(marks / "returned" / page_file.name, page)
+            path = marks / "returned" / page_file.name
+            _write(path, page)
             pages.add(page_file.name)
+            if MOODLE.search(inner := row["file"].rpartition("/")[0]):
+                of_moodle[f"{inner}/{page_file.name}"] = path
     for old in own_files(marks / "returned", "*.html", deep=False):
         if old.name not in pages:  # of a file that is gone, or of a student who is two by now
             old.unlink()
+    (marks / ZIP).unlink(missing_ok=True)
+    if of_moodle:
+        write_whole(marks / ZIP, zipped(of_moodle))
     nearest = {
         (student, lab): other
         for lab, of_lab in codes.items()

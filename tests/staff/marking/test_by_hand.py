@@ -4,6 +4,7 @@ import csv
 import io
 import os
 import shutil
+import zipfile
 
 import nbformat
 import pytest
@@ -241,3 +242,15 @@ def test_who_is_alike():
 
 def test_a_folder_of_moodle_gives_the_name(folder):
     assert [s.student for s in find_submissions(folder)] == ["Anna Li", "Ben"]
+
+
+def test_moodle_gets_the_pages_back_in_its_own_folders(folder):
+    by_hand.write_all(folder, None, None)
+    path, name = folder / MARKS / by_hand.ZIP, "Anna Li_1234_assignsubmission_file_"
+    with zipfile.ZipFile(path) as file:
+        assert file.namelist() == [f"{name}/Anna Li.html"]
+        page = (folder / MARKS / "returned/Anna Li.html").read_bytes()
+        assert file.read(f"{name}/Anna Li.html") == page
+    shutil.rmtree(folder / name)
+    by_hand.write_all(folder, None, None)
+    assert not path.exists()
