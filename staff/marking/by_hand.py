@@ -236,7 +236,8 @@ def alike(codes: Mapping[str, str]) -> dict[str, tuple[str, float]]:
             if other != student and min(len(own), len(theirs)) >= LEAST
         }
         if shares:
-            other = max(shares, key=shares.__getitem__)
+            # A little that both have whole must not hide a hand-in that is the same throughout.
+            other = max(shares, key=lambda name: (shares[name], len(own & rare[name])))
             nearest[student] = (other, shares[other])
     return nearest
 
@@ -461,7 +462,9 @@ def _what_to_look_at(
 
 
 def _what_to_read(rows: Sequence[Row], marks: Path) -> list[str]:
-    waiting = sum(got is None for row in rows for got in row.get("points", {}).values())
+    several = twice(rows)  # these are not on the page
+    read = [row for row in rows if (row["student"], row.get("lab")) not in several]
+    waiting = sum(got is None for row in read for got in row.get("points", {}).values())
     return [f"{waiting} answers wait for a person: open {marks / 'questions'}."] if waiting else []
 
 

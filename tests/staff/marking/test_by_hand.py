@@ -170,6 +170,9 @@ def test_two_notebooks_of_one_name_have_no_sum_until_one_is_left(folder):
     assert any(line.startswith("Anna Li has 2 notebooks of lab05: ") for line in said)
     moodle = (folder / MARKS / "moodle.csv").read_text().splitlines()
     assert moodle[1:] == ["Anna Li,,", "Ben,,4"]
+    state.add(submissions[0], row("Anna Li", submissions[0].file, 3.0), "<html>")
+    said = by_hand.write_all(folder, None, None)
+    assert not any("wait for a person" in line for line in said)  # theirs stand on no page
     state.tidy()
     (folder / submissions[0].file).unlink()
     state = State(folder / MARKS, find_submissions(folder), "")
@@ -236,6 +239,11 @@ def test_who_is_alike():
     assert found["anna"] == ("ben", 1.0)
     assert found["ben"] == ("anna", 1.0)
     assert all(share < 0.6 for student, (_, share) in found.items() if student in others)
+    # Anna has all of Ada's; Ben's is the longer copy, so it is he who is named.
+    more = {f"t{k}": f"y = [{k}]" for k in range(8)}
+    part = "\n".join(own.splitlines()[:7])
+    codes = {"ada": part, "ben": renamed, "anna": own, **others, **more}
+    assert by_hand.alike(codes)["anna"] == ("ben", 1.0)
     assert by_hand.alike({"anna": "x = 1", "ben": "x = 1"}) == {}
     assert by_hand.passages("def f(:\n  'unfinished") == set()
 
