@@ -51,6 +51,7 @@ from staff.marking.submissions import (
     Refused,
     find_submissions,
     grade_id,
+    printed,
     read_submission,
     without_notebook,
 )
@@ -60,6 +61,7 @@ ZIP = "returned-moodle.zip"
 COLUMNS = ("student", "task", "points", "comment")
 PASSAGE = 8  # tokens in a row
 COMMON = 0.2  # a passage that more of the class have is the course's, or the obvious one
+PRINTED = 30_000  # characters of a notebook's output that are shown
 LEAST = 20  # unusual passages, below which nothing can be said
 _TEMPLATE = Path(__file__).with_name("by_hand.html")
 
@@ -176,18 +178,27 @@ def returned(page: str, before: Row, after: Row, hand: Given) -> str:
     return page
 
 
-def question_page(question: Question, answers: Sequence[tuple[str, str]], hand: Given) -> str:
+def question_page(
+    question: Question,
+    answers: Sequence[tuple[str, str]],
+    hand: Given,
+    outputs: Mapping[str, str] | None = None,
+) -> str:
     """All answers to a question below it and its mark scheme, with keys to give points.
 
     Args:
         question: which one.
         answers: (student, text).
         hand: what has been given.
+        outputs: what the file of a student had printed, whose numbers an answer quotes.
     """
     sections = "".join(
         f'<section data-student="{html.escape(student, quote=True)}">'
-        f"<h2>{html.escape(student)}</h2><pre>{report.escaped(answer)}</pre></section>"
+        f"<h2>{html.escape(student)}</h2><pre>{report.escaped(answer)}</pre>"
+        "<details><summary>What the notebook that was handed in had printed</summary>"
+        f"<pre>{report.escaped(shown, longest=PRINTED)}</pre></details></section>"
         for student, answer in answers
+        for shown in [(outputs or {}).get(student) or "Nothing."]
     )
     known = [[name, *value] for (name, task), value in hand.items() if task == question.task]
     about = {"lab": question.lab, "task": question.task, "most": question.points, "given": known}
@@ -376,13 +387,16 @@ def write_all(folder: Path, hand_file: Path | None, roster_file: Path | None) ->
     several = twice(rows)
     codes: dict[str, dict[str, str]] = {}
     answers: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    outputs: dict[str, dict[str, str]] = {}
     known = {(q.lab, q.task): q for q in questions(sources)}
     for row in rows:
         try:
             cells = read_submission(folder / row["file"]).cells
+            shown = printed(folder / row["file"])
         except Refused:
             continue
         lab = row.get("lab", "")
+        outputs.setdefault(lab, {})[row["student"]] = shown
         for cell in cells:
             question = known.get((lab, grade_id(cell)))
             # nbgrader gives 0 to what was left as it was handed out: there is nothing to read.
@@ -394,7 +408,7 @@ def write_all(folder: Path, hand_file: Path | None, roster_file: Path | None) ->
         own = codes.setdefault(lab, {})
         own[row["student"]] = own.get(row["student"], "") + "\n" + code
     for key, given_answers in answers.items():
-        page = question_page(known[key], given_answers, hand)
+        page = question_page(known[key], given_answers, hand, outputs[key[0]])
         _write(marks / "questions" / f"{key[0]}-{key[1]}.html", page)
     after = combined(rows, hand)
     pages: set[str] = set()

@@ -134,6 +134,24 @@ def read_submission(path: Path) -> NotebookNode:
     return v4.new_notebook(cells=cells)
 
 
+def printed(path: Path) -> str:
+    """What the cells of a notebook had printed when it was handed in; nothing is run.
+
+    Raises:
+        Refused: as ``read_submission``, which has to come first.
+    """
+    cells, found = json.loads(read_bytes(path).decode("utf-8-sig"))["cells"], []
+    for cell in cells:
+        outputs = cell.get("outputs")
+        for output in outputs if isinstance(outputs, list) else []:
+            if isinstance(output, dict):
+                data = output.get("data")
+                shown = data.get("text/plain") if isinstance(data, dict) else output.get("text")
+                lines = shown if isinstance(shown, list) else [shown]
+                found.append("".join(line for line in lines if isinstance(line, str)).rstrip())
+    return "\n".join(filter(None, found))
+
+
 def _clean(number: int, cell: Any) -> NotebookNode:
     if not isinstance(cell, dict):
         raise Refused(f"The file is not a notebook: cell {number} is none.")

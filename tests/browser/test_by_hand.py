@@ -60,6 +60,9 @@ def test_the_mark_scheme_stays_in_sight_above_the_answer(browser, tmp_path):
             page.keyboard.press("Enter")
         scheme = page.locator("#scheme").bounding_box()
         name = page.locator("h2", has_text="Student 2").bounding_box()
+        page.keyboard.press("o")
+        shown = [element.is_visible() for element in page.locator("details pre").all()]
+        assert shown == [False, False, True, False]
         assert 0 <= scheme["y"] < scheme["y"] + scheme["height"] <= name["y"] < 450
     finally:
         page.close()

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import os
 import shutil
 import zipfile
@@ -11,10 +12,11 @@ import pytest
 from nbformat import v4
 
 from helpers.course.environment import find_root
+from helpers.files import write_whole
 from staff.authoring.labs import lab_sources
 from staff.marking import by_hand, report
 from staff.marking.state import State
-from staff.marking.submissions import MARKS, find_submissions
+from staff.marking.submissions import MARKS, find_submissions, printed
 
 QUESTION = next(q for q in by_hand.questions(lab_sources(find_root())) if q.lab == "lab05")
 RELEASE = v4.new_notebook()
@@ -226,6 +228,24 @@ def test_all_answers_stand_below_the_mark_scheme(folder):
     assert "&lt;b&gt;One&lt;/b&gt; thing" in page
     assert "<b>One" not in page
     assert "{{" not in page
+
+
+def test_what_a_notebook_had_printed_stands_below_its_answer(folder):
+    path = folder / "Ben.ipynb"
+    notebook = nbformat.read(path, 4)
+    image = {"image/png": "AAAA", "text/plain": ["a ", "picture"]}
+    notebook.cells[0].outputs = [
+        v4.new_output("stream", text="0.25 <b>bits\n"),
+        v4.new_output("display_data", data=image),
+    ]
+    nbformat.write(notebook, path)
+    by_hand.write_all(folder, None, None)
+    page = (folder / MARKS / f"questions/lab05-{QUESTION.task}.html").read_text()
+    assert "<pre>0.25 &lt;b&gt;bits\na picture</pre>" in page
+    assert page.count("<pre>Nothing.</pre>") == 1  # Anna's
+    odd = [None, 1, {"data": 1, "text": [1, "x"]}, {"data": {"text/plain": {}}}]
+    write_whole(path, json.dumps({"cells": [{"outputs": odd}, {"outputs": 1}, {"outputs": odd}]}))
+    assert printed(path) == "x\nx"
 
 
 def test_who_is_alike():
