@@ -38,11 +38,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nbformat import NotebookNode
+
 from helpers.console import print_all
 from helpers.course.environment import find_root
 from helpers.files import own_files, write_whole
 from staff.authoring.cells import SCHEME, kind, read_notebook, regions
 from staff.authoring.labs import lab_sources
+from staff.authoring.student_version import student_version
 from staff.marking import report
 from staff.marking.state import State
 from staff.marking.submissions import (
@@ -229,13 +232,14 @@ def passages(source: str) -> set[tuple[str, ...]]:
     return {tuple(words[i : i + PASSAGE]) for i in range(len(words) - PASSAGE + 1)}
 
 
-def alike(codes: Mapping[str, str]) -> dict[str, tuple[str, float]]:
+def alike(codes: Mapping[str, str], released: str = "") -> dict[str, tuple[str, float]]:
     """For each student the one whose code shares most unusual passages, and their share.
 
     Unusual is what fewer than a fifth of the class have, and at least two may always have. Equal
     code need not be copied: it is a reason to talk with both.
     """
-    found = {student: passages(code) for student, code in codes.items()}
+    handed_out = passages(released)  # what two have left undone is no sign
+    found = {student: passages(code) - handed_out for student, code in codes.items()}
     times = Counter(passage for own in found.values() for passage in own)
     most = max(2, COMMON * len(found))
     rare = {student: {p for p in own if times[p] <= most} for student, own in found.items()}
@@ -404,9 +408,8 @@ def write_all(folder: Path, hand_file: Path | None, roster_file: Path | None) ->
                 given = (row["student"], cell.source)
                 if (row["student"], lab) not in several:
                     answers.setdefault((question.lab, question.task), []).append(given)
-        code = "\n".join(c.source for c in cells if c.cell_type == "code" and grade_id(c))
         own = codes.setdefault(lab, {})
-        own[row["student"]] = own.get(row["student"], "") + "\n" + code
+        own[row["student"]] = own.get(row["student"], "") + "\n" + _code(cells)
     for key, given_answers in answers.items():
         page = question_page(known[key], given_answers, hand, outputs[key[0]])
         _write(marks / "questions" / f"{key[0]}-{key[1]}.html", page)
@@ -431,7 +434,10 @@ def write_all(folder: Path, hand_file: Path | None, roster_file: Path | None) ->
     nearest = {
         (student, lab): other
         for lab, of_lab in codes.items()
-        for student, other in alike(of_lab).items()
+        if lab in sources
+        for student, other in alike(
+            of_lab, _code(student_version(read_notebook(sources[lab])).cells)
+        ).items()
     }
     waiting = {s.file: s.student for s in submissions if s.file not in state.done}
     rest = without_points(folder, rows, waiting, roster)
@@ -444,6 +450,10 @@ def write_all(folder: Path, hand_file: Path | None, roster_file: Path | None) ->
         *_what_to_read(after, marks),
         f"See {marks / 'all.csv'} and {marks / 'returned'}.",
     ]
+
+
+def _code(cells: Iterable[NotebookNode]) -> str:
+    return "\n".join(c.source for c in cells if c.cell_type == "code" and grade_id(c))
 
 
 def _what_to_look_at(

@@ -264,6 +264,8 @@ def test_who_is_alike():
     part = "\n".join(own.splitlines()[:7])
     codes = {"ada": part, "ben": renamed, "anna": own, **others, **more}
     assert by_hand.alike(codes)["anna"] == ("ben", 1.0)
+    left = by_hand.alike({"anna": own, "ben": own, **others}, released=renamed)
+    assert not {"anna", "ben"} & set(left)  # both have changed nothing
     assert by_hand.alike({"anna": "x = 1", "ben": "x = 1"}) == {}
     assert by_hand.passages("def f(:\n  'unfinished") == set()
 
