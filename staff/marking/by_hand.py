@@ -11,7 +11,8 @@ are, and writes beside them:
 - ``returned/STUDENT.html``: the pages of feedback with these points and comments;
 - ``all.csv``: the table with them, with numbers from the roster and who is missing, and how much a
   hand-in shares with another one;
-- ``moodle.csv`` and ``canvas.csv``: the sums, for import.
+- ``moodle.csv`` and ``canvas.csv``: the sums, for import;
+- ``returned-moodle.zip``: the pages in the folders that Moodle named, for its import of feedback.
 
 Read are all ``FOLDER/by_hand*.csv``, of two lines for one answer the one in the newer file, or
 ``FILE`` alone if it is named; marking again leaves them alone.
@@ -30,32 +31,40 @@ import re
 import sys
 import tokenize
 import unicodedata
+import zipfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nbformat import NotebookNode
+
 from helpers.console import print_all
 from helpers.course.environment import find_root
 from helpers.files import own_files, write_whole
 from staff.authoring.cells import SCHEME, kind, read_notebook, regions
 from staff.authoring.labs import lab_sources
+from staff.authoring.student_version import student_version
 from staff.marking import report
 from staff.marking.state import State
 from staff.marking.submissions import (
     MARKS,
+    MOODLE,
     Refused,
     find_submissions,
     grade_id,
+    printed,
     read_submission,
     without_notebook,
 )
 
 HAND = "by_hand*.csv"  # a browser calls a second one "by_hand… (1).csv"
+ZIP = "returned-moodle.zip"
 COLUMNS = ("student", "task", "points", "comment")
 PASSAGE = 8  # tokens in a row
 COMMON = 0.2  # a passage that more of the class have is the course's, or the obvious one
+PRINTED = 30_000  # characters of a notebook's output that are shown
 LEAST = 20  # unusual passages, below which nothing can be said
 _TEMPLATE = Path(__file__).with_name("by_hand.html")
 
@@ -172,18 +181,27 @@ def returned(page: str, before: Row, after: Row, hand: Given) -> str:
     return page
 
 
-def question_page(question: Question, answers: Sequence[tuple[str, str]], hand: Given) -> str:
+def question_page(
+    question: Question,
+    answers: Sequence[tuple[str, str]],
+    hand: Given,
+    outputs: Mapping[str, str] | None = None,
+) -> str:
     """All answers to a question below it and its mark scheme, with keys to give points.
 
     Args:
         question: which one.
         answers: (student, text).
         hand: what has been given.
+        outputs: what the file of a student had printed, whose numbers an answer quotes.
     """
     sections = "".join(
         f'<section data-student="{html.escape(student, quote=True)}">'
-        f"<h2>{html.escape(student)}</h2><pre>{report.escaped(answer)}</pre></section>"
+        f"<h2>{html.escape(student)}</h2><pre>{report.escaped(answer)}</pre>"
+        "<details><summary>What the notebook that was handed in had printed</summary>"
+        f"<pre>{report.escaped(shown, longest=PRINTED)}</pre></details></section>"
         for student, answer in answers
+        for shown in [(outputs or {}).get(student) or "Nothing."]
     )
     known = [[name, *value] for (name, task), value in hand.items() if task == question.task]
     about = {"lab": question.lab, "task": question.task, "most": question.points, "given": known}
@@ -214,13 +232,14 @@ def passages(source: str) -> set[tuple[str, ...]]:
     return {tuple(words[i : i + PASSAGE]) for i in range(len(words) - PASSAGE + 1)}
 
 
-def alike(codes: Mapping[str, str]) -> dict[str, tuple[str, float]]:
+def alike(codes: Mapping[str, str], released: str = "") -> dict[str, tuple[str, float]]:
     """For each student the one whose code shares most unusual passages, and their share.
 
     Unusual is what fewer than a fifth of the class have, and at least two may always have. Equal
     code need not be copied: it is a reason to talk with both.
     """
-    found = {student: passages(code) for student, code in codes.items()}
+    handed_out = passages(released)  # what two have left undone is no sign
+    found = {student: passages(code) - handed_out for student, code in codes.items()}
     times = Counter(passage for own in found.values() for passage in own)
     most = max(2, COMMON * len(found))
     rare = {student: {p for p in own if times[p] <= most} for student, own in found.items()}
@@ -232,7 +251,8 @@ def alike(codes: Mapping[str, str]) -> dict[str, tuple[str, float]]:
             if other != student and min(len(own), len(theirs)) >= LEAST
         }
         if shares:
-            other = max(shares, key=shares.__getitem__)
+            # A little that both have whole must not hide a hand-in that is the same throughout.
+            other = max(shares, key=lambda name: (shares[name], len(own & rare[name])))
             nearest[student] = (other, shares[other])
     return nearest
 
@@ -338,6 +358,15 @@ def export(rows: Sequence[Row], roster: Mapping[str, str], kind_of: str) -> str:
     return out.getvalue()
 
 
+def zipped(pages: Mapping[str, Path]) -> bytes:
+    """A zip of pages by their names in it."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, path in pages.items():
+            file.write(path, name)
+    return out.getvalue()
+
+
 def write_all(folder: Path, hand_file: Path | None, roster_file: Path | None) -> list[str]:
     """Write everything; return what to say.
 
@@ -362,13 +391,16 @@ def write_all(folder: Path, hand_file: Path | None, roster_file: Path | None) ->
     several = twice(rows)
     codes: dict[str, dict[str, str]] = {}
     answers: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    outputs: dict[str, dict[str, str]] = {}
     known = {(q.lab, q.task): q for q in questions(sources)}
     for row in rows:
         try:
             cells = read_submission(folder / row["file"]).cells
+            shown = printed(folder / row["file"])
         except Refused:
             continue
         lab = row.get("lab", "")
+        outputs.setdefault(lab, {})[row["student"]] = shown
         for cell in cells:
             question = known.get((lab, grade_id(cell)))
             # nbgrader gives 0 to what was left as it was handed out: there is nothing to read.
@@ -376,27 +408,36 @@ def write_all(folder: Path, hand_file: Path | None, roster_file: Path | None) ->
                 given = (row["student"], cell.source)
                 if (row["student"], lab) not in several:
                     answers.setdefault((question.lab, question.task), []).append(given)
-        code = "\n".join(c.source for c in cells if c.cell_type == "code" and grade_id(c))
         own = codes.setdefault(lab, {})
-        own[row["student"]] = own.get(row["student"], "") + "\n" + code
+        own[row["student"]] = own.get(row["student"], "") + "\n" + _code(cells)
     for key, given_answers in answers.items():
-        page = question_page(known[key], given_answers, hand)
+        page = question_page(known[key], given_answers, hand, outputs[key[0]])
         _write(marks / "questions" / f"{key[0]}-{key[1]}.html", page)
     after = combined(rows, hand)
-    pages = set()
+    pages: set[str] = set()
+    of_moodle: dict[str, Path] = {}
     for row, full in zip(rows, after, strict=True):
         page_file = marks / "feedback" / state.pages[row["file"]]
         if page_file.is_file():
             page = returned(page_file.read_text(encoding="utf-8"), row, full, hand)
-            _write(marks / "returned" / page_file.name, page)
+            path = marks / "returned" / page_file.name
+            _write(path, page)
             pages.add(page_file.name)
+            if MOODLE.search(inner := row["file"].rpartition("/")[0]):
+                of_moodle[f"{inner}/{page_file.name}"] = path
     for old in own_files(marks / "returned", "*.html", deep=False):
         if old.name not in pages:  # of a file that is gone, or of a student who is two by now
             old.unlink()
+    (marks / ZIP).unlink(missing_ok=True)
+    if of_moodle:
+        write_whole(marks / ZIP, zipped(of_moodle))
     nearest = {
         (student, lab): other
         for lab, of_lab in codes.items()
-        for student, other in alike(of_lab).items()
+        if lab in sources
+        for student, other in alike(
+            of_lab, _code(student_version(read_notebook(sources[lab])).cells)
+        ).items()
     }
     waiting = {s.file: s.student for s in submissions if s.file not in state.done}
     rest = without_points(folder, rows, waiting, roster)
@@ -409,6 +450,10 @@ def write_all(folder: Path, hand_file: Path | None, roster_file: Path | None) ->
         *_what_to_read(after, marks),
         f"See {marks / 'all.csv'} and {marks / 'returned'}.",
     ]
+
+
+def _code(cells: Iterable[NotebookNode]) -> str:
+    return "\n".join(c.source for c in cells if c.cell_type == "code" and grade_id(c))
 
 
 def _what_to_look_at(
@@ -441,7 +486,9 @@ def _what_to_look_at(
 
 
 def _what_to_read(rows: Sequence[Row], marks: Path) -> list[str]:
-    waiting = sum(got is None for row in rows for got in row.get("points", {}).values())
+    several = twice(rows)  # these are not on the page
+    read = [row for row in rows if (row["student"], row.get("lab")) not in several]
+    waiting = sum(got is None for row in read for got in row.get("points", {}).values())
     return [f"{waiting} answers wait for a person: open {marks / 'questions'}."] if waiting else []
 
 

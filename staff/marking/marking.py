@@ -156,7 +156,11 @@ class Marking:
                 Workers(self.folder, temporary, self.workers, job) as workers,
                 tqdm(total=len(todo), unit="notebook", desc="Marking") as progress,
             ):
-                for submission, result, page in workers.mark(todo):
+
+                def tell(slow: str) -> None:
+                    progress.set_postfix_str(slow and f"waiting for {slow}")
+
+                for submission, result, page in workers.mark(todo, tell):
                     state.add(submission, result, page)
                     progress.set_postfix_str(f"{submission.student[:20]}: {result['status']}")
                     progress.update()

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from pathlib import Path
@@ -44,6 +44,7 @@ class Workers:
         for slot in range(number):
             self.slots.put(os.getpid() % MARKINGS + MARKINGS * slot)
         self.stopping = threading.Event()
+        self.began: dict[Submission, float] = {}
         self.pool = ThreadPoolExecutor(number)
 
     def __enter__(self) -> Workers:
@@ -54,9 +55,10 @@ class Workers:
         self.pool.shutdown(wait=True, cancel_futures=True)
 
     def mark(
-        self, submissions: Sequence[Submission]
+        self, submissions: Sequence[Submission], tell: Callable[[str], object] = str
     ) -> Iterator[tuple[Submission, dict[str, Any], str | None]]:
-        """Results and pages as they come."""
+        """Results and pages as they come; meanwhile ``tell`` is told whom one waits for long."""
+        told = ""
         waiting: dict[Future, Submission] = {
             self.pool.submit(self._one, number, submission): submission
             for number, submission in enumerate(submissions)
@@ -65,9 +67,18 @@ class Workers:
             done, _ = wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED)
             for future in done:
                 yield waiting.pop(future), *future.result()
+            if (slow := self._slow()) != told:
+                tell(told := slow)
+
+    def _slow(self) -> str:
+        """Whose notebooks have taken minutes so far."""
+        now, began = time.monotonic(), sorted(self.began.copy().items(), key=lambda one: one[1])
+        minutes = [(submission.student[:20], int(now - since) // 60) for submission, since in began]
+        return ", ".join(f"{student}: {number} min" for student, number in minutes if number > 1)
 
     def _one(self, number: int, submission: Submission) -> tuple[dict[str, Any], str | None]:
         slot, folder, page = self.slots.get(), self.temporary / f"{number}", None
+        self.began[submission] = time.monotonic()
         try:
             folder.mkdir(mode=0o700)
             path = str((self.folder / submission.file).absolute())
@@ -85,6 +96,7 @@ class Workers:
         except Exception as error:  # one submission must not end the others
             return {"status": "failed", "reason": f"{type(error).__name__}: {error}"[:300]}, None
         finally:
+            del self.began[submission]
             shutil.rmtree(folder, ignore_errors=True)
             self.slots.put(slot)
 

@@ -45,6 +45,9 @@ img { max-width: 100%; }
 """
 
 
+_UNREADABLE = ("SyntaxError", "IndentationError", "TabError")
+
+
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
     """The rows as comma-separated values, one column for each task of the labs that occur.
 
@@ -125,6 +128,22 @@ def too_slow(
     if hit:
         cost = f"Cells below may lack what it should have made: look at {', '.join(hit)}."
     return f"Stopped after {seconds} s, when the notebook was marked: {', '.join(named)}. {cost}"
+
+
+def unreadable(notebook: NotebookNode) -> str:
+    """Which answers Python could not read; empty if it could.
+
+    Nothing then stands for the function, not even the course's, in tasks below that call it.
+    """
+    names = [
+        grade_id(cell)
+        for cell in notebook.cells
+        if grade_id(cell) and any(o.get("ename") in _UNREADABLE for o in cell.get("outputs", ()))
+    ]
+    if not names:
+        return ""
+    told = ", ".join(names)
+    return f"Python cannot read {told}: tasks below that call it may have lost points for that."
 
 
 def _judged(cell: NotebookNode, slow: bool) -> bool:

@@ -19,7 +19,7 @@ from helpers.files import is_own
 LARGEST_FILE = 100 * 2**20  # bytes; read, it may take twenty times as many
 LARGEST = 20 * 2**20  # characters of its cells, without what running them has printed
 MOST_CELLS = 2000
-_MOODLE = re.compile(r"_\d+_assignsubmission_file_?$")  # behind a name, on folders of Moodle
+MOODLE = re.compile(r"_\d+_assignsubmission_file_?$")  # behind a name, on folders of Moodle
 MARKS = "marks"  # the folder of results, beside the submissions
 
 
@@ -53,7 +53,7 @@ def find_submissions(folder: Path) -> list[Submission]:
         own = is_own(inner.name) and inner.name != MARKS
         if own and inner.is_dir() and not inner.is_symlink():
             files = _notebooks(inner)
-            student = _MOODLE.sub("", inner.name)
+            student = MOODLE.sub("", inner.name)
             found += [Submission(student, f"{inner.name}/{f.name}") for f in files]
     if not found:
         raise ValueError(
@@ -70,7 +70,7 @@ def without_notebook(folder: Path) -> list[tuple[str, str, str]]:
         own = is_own(inner.name) and inner.name != MARKS
         if own and inner.is_dir() and not inner.is_symlink() and not any(_notebooks(inner)):
             kept = ", ".join(sorted(path.name for path in inner.iterdir())[:5])
-            found.append((_MOODLE.sub("", inner.name), inner.name, kept or "it is empty"))
+            found.append((MOODLE.sub("", inner.name), inner.name, kept or "it is empty"))
     return found
 
 
@@ -132,6 +132,24 @@ def read_submission(path: Path) -> NotebookNode:
     if (size := sum(len(cell.source) for cell in cells)) > LARGEST:
         raise Refused(f"Its cells are too large ({size // 2**20} MB, at most {LARGEST // 2**20}).")
     return v4.new_notebook(cells=cells)
+
+
+def printed(path: Path) -> str:
+    """What the cells of a notebook had printed when it was handed in; nothing is run.
+
+    Raises:
+        Refused: as ``read_submission``, which has to come first.
+    """
+    cells, found = json.loads(read_bytes(path).decode("utf-8-sig"))["cells"], []
+    for cell in cells:
+        outputs = cell.get("outputs")
+        for output in outputs if isinstance(outputs, list) else []:
+            if isinstance(output, dict):
+                data = output.get("data")
+                shown = data.get("text/plain") if isinstance(data, dict) else output.get("text")
+                lines = shown if isinstance(shown, list) else [shown]
+                found.append("".join(line for line in lines if isinstance(line, str)).rstrip())
+    return "\n".join(filter(None, found))
 
 
 def _clean(number: int, cell: Any) -> NotebookNode:

@@ -56,6 +56,7 @@ def mark(folder: Path) -> dict[str, Any]:
     if course.slow:
         seconds = course.limits.cell_seconds
         notes.append(report.too_slow(course.executed, course.slow, seconds, points))
+    notes += filter(None, [report.unreadable(course.executed)])
     if course.no_word:
         notes.append(f"The hidden test said nothing: {', '.join(course.no_word)}; look at it.")
     sources = "\n".join(cell.source for cell in course.executed.cells)

@@ -47,6 +47,27 @@ def test_points_by_keys_are_saved_to_a_file(browser, tmp_path):
         page.close()
 
 
+def test_the_mark_scheme_stays_in_sight_above_the_answer(browser, tmp_path):
+    question = Question("lab05", "experiment", 4.0, "One point for each part.\n" * 40)
+    answers = [(f"Student {i}", "A line.\n" * 30) for i in range(4)]
+    path = tmp_path / "question.html"
+    path.write_text(question_page(question, answers, {}), encoding="utf-8")
+    page = browser.new_page()
+    try:
+        page.set_viewport_size({"width": 1000, "height": 700})
+        page.goto(path.as_uri())
+        for _ in range(2):
+            page.keyboard.press("Enter")
+        scheme = page.locator("#scheme").bounding_box()
+        name = page.locator("h2", has_text="Student 2").bounding_box()
+        page.keyboard.press("o")
+        shown = [element.is_visible() for element in page.locator("details pre").all()]
+        assert shown == [False, False, True, False]
+        assert 0 <= scheme["y"] < scheme["y"] + scheme["height"] <= name["y"] < 450
+    finally:
+        page.close()
+
+
 def saved(page):
     with page.expect_download() as download:
         page.locator("#save").click()

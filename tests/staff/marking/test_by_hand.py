@@ -2,18 +2,21 @@
 
 import csv
 import io
+import json
 import os
 import shutil
+import zipfile
 
 import nbformat
 import pytest
 from nbformat import v4
 
 from helpers.course.environment import find_root
+from helpers.files import write_whole
 from staff.authoring.labs import lab_sources
 from staff.marking import by_hand, report
 from staff.marking.state import State
-from staff.marking.submissions import MARKS, find_submissions
+from staff.marking.submissions import MARKS, find_submissions, printed
 
 QUESTION = next(q for q in by_hand.questions(lab_sources(find_root())) if q.lab == "lab05")
 RELEASE = v4.new_notebook()
@@ -169,6 +172,9 @@ def test_two_notebooks_of_one_name_have_no_sum_until_one_is_left(folder):
     assert any(line.startswith("Anna Li has 2 notebooks of lab05: ") for line in said)
     moodle = (folder / MARKS / "moodle.csv").read_text().splitlines()
     assert moodle[1:] == ["Anna Li,,", "Ben,,4"]
+    state.add(submissions[0], row("Anna Li", submissions[0].file, 3.0), "<html>")
+    said = by_hand.write_all(folder, None, None)
+    assert not any("wait for a person" in line for line in said)  # theirs stand on no page
     state.tidy()
     (folder / submissions[0].file).unlink()
     state = State(folder / MARKS, find_submissions(folder), "")
@@ -224,6 +230,24 @@ def test_all_answers_stand_below_the_mark_scheme(folder):
     assert "{{" not in page
 
 
+def test_what_a_notebook_had_printed_stands_below_its_answer(folder):
+    path = folder / "Ben.ipynb"
+    notebook = nbformat.read(path, 4)
+    image = {"image/png": "AAAA", "text/plain": ["a ", "picture"]}
+    notebook.cells[0].outputs = [
+        v4.new_output("stream", text="0.25 <b>bits\n"),
+        v4.new_output("display_data", data=image),
+    ]
+    nbformat.write(notebook, path)
+    by_hand.write_all(folder, None, None)
+    page = (folder / MARKS / f"questions/lab05-{QUESTION.task}.html").read_text()
+    assert "<pre>0.25 &lt;b&gt;bits\na picture</pre>" in page
+    assert page.count("<pre>Nothing.</pre>") == 1  # Anna's
+    odd = [None, 1, {"data": 1, "text": [1, "x"]}, {"data": {"text/plain": {}}}]
+    write_whole(path, json.dumps({"cells": [{"outputs": odd}, {"outputs": 1}, {"outputs": odd}]}))
+    assert printed(path) == "x\nx"
+
+
 def test_who_is_alike():
     own = "def f(x):\n" + "\n".join(f"    x = x * {i} + {i + 1} - x // {i}" for i in range(9))
     renamed = own.replace("x", "value") + "  # mine"
@@ -235,9 +259,28 @@ def test_who_is_alike():
     assert found["anna"] == ("ben", 1.0)
     assert found["ben"] == ("anna", 1.0)
     assert all(share < 0.6 for student, (_, share) in found.items() if student in others)
+    # Anna has all of Ada's; Ben's is the longer copy, so it is he who is named.
+    more = {f"t{k}": f"y = [{k}]" for k in range(8)}
+    part = "\n".join(own.splitlines()[:7])
+    codes = {"ada": part, "ben": renamed, "anna": own, **others, **more}
+    assert by_hand.alike(codes)["anna"] == ("ben", 1.0)
+    left = by_hand.alike({"anna": own, "ben": own, **others}, released=renamed)
+    assert not {"anna", "ben"} & set(left)  # both have changed nothing
     assert by_hand.alike({"anna": "x = 1", "ben": "x = 1"}) == {}
     assert by_hand.passages("def f(:\n  'unfinished") == set()
 
 
 def test_a_folder_of_moodle_gives_the_name(folder):
     assert [s.student for s in find_submissions(folder)] == ["Anna Li", "Ben"]
+
+
+def test_moodle_gets_the_pages_back_in_its_own_folders(folder):
+    by_hand.write_all(folder, None, None)
+    path, name = folder / MARKS / by_hand.ZIP, "Anna Li_1234_assignsubmission_file_"
+    with zipfile.ZipFile(path) as file:
+        assert file.namelist() == [f"{name}/Anna Li.html"]
+        page = (folder / MARKS / "returned/Anna Li.html").read_bytes()
+        assert file.read(f"{name}/Anna Li.html") == page
+    shutil.rmtree(folder / name)
+    by_hand.write_all(folder, None, None)
+    assert not path.exists()

@@ -9,7 +9,7 @@ import pytest
 from nbformat import v4
 
 from helpers.course.checks.lab import LEADERBOARD
-from staff.marking.report import LONGEST, leaderboard, page, table, too_slow
+from staff.marking.report import LONGEST, leaderboard, page, table, too_slow, unreadable
 
 SEED = "5197094163344920720"
 PNG = (  # one red point
@@ -44,6 +44,14 @@ def test_table():
     assert [r["c"] for r in rows] == ["", "0.5", ""]
     assert (rows[1]["leaderboard"], rows[1]["unit"]) == ("2.125", "'=bits")
     assert rows[2]["reason"] == "No, it is not."
+
+
+@pytest.mark.parametrize(("error", "told"), [("IndentationError", True), ("NameError", False)])
+def test_an_answer_that_python_cannot_read_is_named(error, told):
+    answer = graded("a_answer", [raised(error, "line 2")])
+    said = unreadable(v4.new_notebook(cells=[v4.new_code_cell("x ="), answer]))
+    assert bool(said) == told
+    assert ("a_answer" in said) == told
 
 
 @pytest.mark.parametrize(
