@@ -3,10 +3,10 @@
     python -m benchmarks.pictures_study [fixed anywhere exchanged new steps] [--seeds 3]
 
 Capitals in noise, 16 x 16 pixels, always in the middle or at any of 81 places, with few and with
-many labelled pictures; and with the patches of all pictures exchanged alike. At any place also with
-more steps, and, without noise, tested at places that are kept out of the training. Rates are chosen on a seed of its own, with many pictures and
-noise and few steps, for each network and for either kind of place. The ceiling is Bayes'
-classifier, on the same test pictures.
+many labelled pictures; and with the patches of all pictures exchanged alike. At any place also
+with more steps, and, without noise, tested at places that are kept out of the training. Rates are
+chosen on a seed of its own, with many pictures and noise and few steps, for each network and for
+either kind of place. The ceiling is Bayes' classifier, on the same test pictures.
 """
 
 from __future__ import annotations

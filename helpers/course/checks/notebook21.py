@@ -64,7 +64,9 @@ def noisy(draw):
     one[0, 0, 0] = torch.tensor([1.0, 2.0, 0.0])
     two = torch.tensor([[[[1.0]]], [[[-1.0]]]])
     yield Case("by hand", one, two, 1.0, given="pixels 1 2 0 / 0 0 0, glyphs 1 and -1, sigma = 1")
-    yield Case("any pictures", draw.normal(3, 1, 5, 6), equally_strong(draw.normal(2, 1, 3, 3)), 0.7)
+    yield Case(
+        "any pictures", draw.normal(3, 1, 5, 6), equally_strong(draw.normal(2, 1, 3, 3)), 0.7
+    )
     parts = 9 * draw.normal(2, 1, 6, 6), 9 * equally_strong(draw.normal(3, 1, 2, 2))
     hint = "exp overflows for numbers as large as these: logsumexp does not."
     yield Case("little noise", *parts, 0.3, given="large numbers, sigma = 0.3", hint=hint)
