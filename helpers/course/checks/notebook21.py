@@ -44,7 +44,7 @@ def small_pictures(draw):
     errors={
         "Use .reshape": "After permute the numbers do not lie side by side: reshape, not view.",
         "invalid for input of size": "Splitting must keep how many numbers there are: H is H // p "
-        "times p.",
+        "times p, and W is W // p times p.",
     },
 )
 def patches(pictures, p):
