@@ -49,7 +49,11 @@ def capitals(letters: str = CAPITALS, side: int = 8, norm: float = 5.0) -> Tenso
 
 
 def hidden_capitals(
-    number: int, generator: torch.Generator, step: int | None = None, noise: float = NOISE
+    number: int,
+    generator: torch.Generator,
+    step: int | None = None,
+    noise: float = NOISE,
+    places: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Pictures with one of ten capitals each, somewhere, under Gaussian noise.
 
@@ -57,6 +61,7 @@ def hidden_capitals(
         step: the capital stands at any row and column that are multiples of it, all equally likely;
             None: always in the middle.
         noise: standard deviation at each pixel.
+        places: rows and columns of upper left corners, (P, 2), instead of those of ``step``.
 
     Returns:
         Pictures (number, 1, 16, 16), and the letters' numbers in ``CAPITALS``, (number,).
@@ -66,7 +71,9 @@ def hidden_capitals(
     free = SIZE - side
     labels = torch.randint(len(glyphs), (number,), generator=generator)
     corners = torch.full((number, 2), free // 2)
-    if step is not None:
+    if places is not None:
+        corners = places[torch.randint(len(places), (number,), generator=generator)]
+    elif step is not None:
         corners = step * torch.randint(free // step + 1, (number, 2), generator=generator)
     pictures = noise * torch.randn(number, 1, SIZE, SIZE, generator=generator)
     reach = torch.arange(side)

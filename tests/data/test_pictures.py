@@ -31,6 +31,14 @@ def test_a_letter_stands_at_multiples_of_the_step():
         assert len(best[hit].unique()) == places
 
 
+def test_a_letter_stands_at_given_places_alone():
+    places = torch.tensor([[0, 8], [3, 5]])
+    generator = torch.Generator().manual_seed(3)
+    pictures, labels = hidden_capitals(200, generator, noise=0.0, places=places)
+    match = torch.nn.functional.conv2d(pictures, capitals())[torch.arange(200), labels]
+    assert set(match.flatten(1).argmax(1).tolist()) == {8, 3 * 9 + 5}
+
+
 def test_captions_say_what_is_drawn():
     pictures, captions = draw_scenes(400, torch.Generator().manual_seed(2))
     for picture, caption in zip(pictures, captions, strict=True):

@@ -49,6 +49,11 @@ def log_scores(pictures, glyphs, noise):
     norm = pictures.square().sum((1, 2, 3)) / (2 * noise**2)
     return match.flatten(2).logsumexp(2) - norm[:, None]
 
+== log_scores | the whole square
+def log_scores(pictures, glyphs, noise):
+    match = F.conv2d(pictures, glyphs) - glyphs.square().sum((1, 2, 3))[:, None, None] / 2
+    return (match / noise**2).flatten(2).logsumexp(2)
+
 == exchanged | by an index
 def exchanged(positions, order):
     return positions[torch.cat([torch.zeros(1, dtype=torch.long), order + 1])]

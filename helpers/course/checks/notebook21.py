@@ -44,7 +44,7 @@ def small_pictures(draw):
     errors={
         "Use .reshape": "After permute the numbers do not lie side by side: reshape, not view.",
         "invalid for input of size": "Splitting must keep how many numbers there are: H is H // p "
-        "times p.",
+        "times p, and W is W // p times p.",
     },
 )
 def patches(pictures, p):
@@ -54,13 +54,20 @@ def patches(pictures, p):
     return grid.permute(0, 2, 4, 1, 3, 5).reshape(B, -1, C * p * p)
 
 
+def equally_strong(glyphs):
+    """Letters of the same norm, 2."""
+    return 2 * glyphs / glyphs.flatten(1).norm(dim=1)[:, None, None, None]
+
+
 def noisy(draw):
     one = torch.zeros(1, 1, 2, 3)
     one[0, 0, 0] = torch.tensor([1.0, 2.0, 0.0])
     two = torch.tensor([[[[1.0]]], [[[-1.0]]]])
     yield Case("by hand", one, two, 1.0, given="pixels 1 2 0 / 0 0 0, glyphs 1 and -1, sigma = 1")
-    yield Case("any pictures", draw.normal(3, 1, 5, 6), draw.normal(2, 1, 3, 3), 0.7)
-    parts = 9 * draw.normal(2, 1, 6, 6), 9 * draw.normal(3, 1, 2, 2)
+    yield Case(
+        "any pictures", draw.normal(3, 1, 5, 6), equally_strong(draw.normal(2, 1, 3, 3)), 0.7
+    )
+    parts = 9 * draw.normal(2, 1, 6, 6), 9 * equally_strong(draw.normal(3, 1, 2, 2))
     hint = "exp overflows for numbers as large as these: logsumexp does not."
     yield Case("little noise", *parts, 0.3, given="large numbers, sigma = 0.3", hint=hint)
 
