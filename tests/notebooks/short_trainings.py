@@ -1,12 +1,13 @@
 """Run by the kernels of the tests when they start: what is trained is trained for a few steps only.
 
 Most tests of a notebook are about whether its cells run, not about what a model has learned in
-them. So ``Training`` ends after a few steps, and so does a loop of the notebook's own that takes
-steps with an optimizer. ``make test-machines`` and ``make refresh`` train as the notebooks say.
+them. So ``Training`` ends after a few steps, and later so does a loop of the notebook's own that
+takes steps with an optimizer, because some look at their step 20. ``make test-machines`` and
+``make refresh`` train as the notebooks say.
 """
 
 
-def _shorten_trainings(shell, most):
+def _shorten_trainings(shell, most, most_of_loops):
     # All names stand in here: those of this file are the notebook's, which may take them.
     import ast
     import builtins
@@ -53,11 +54,10 @@ def _shorten_trainings(shell, most):
             loop.iter = ast.fix_missing_locations(ast.copy_location(call, loop.iter))
 
     def few_if_steps(value):
-        # Notebook 13 looks at its step 20.
-        return itertools.islice(value, 20) if inspect.isgenerator(value) else value
+        return itertools.islice(value, most_of_loops) if inspect.isgenerator(value) else value
 
     builtins.__few_if_steps__ = few_if_steps
-    builtins.__few_steps__ = lambda iterable: itertools.islice(iterable, most)
+    builtins.__few_steps__ = lambda iterable: itertools.islice(iterable, most_of_loops)
 
     def after_a_cell(*_):
         """Change ``Training`` once a cell has imported it."""
@@ -76,4 +76,4 @@ def _shorten_trainings(shell, most):
     shell.events.register("post_run_cell", after_a_cell)
 
 
-_shorten_trainings(get_ipython(), 5)  # noqa: F821
+_shorten_trainings(get_ipython(), 5, 20)  # noqa: F821
