@@ -251,18 +251,18 @@ def _learn(
         if _EDGE not in pair:
             counts[pair] += weights[i]
             places[pair].append(i)
-    came_up, heap, merges = set(counts), [], begun.merges
+    changed, heap, merges = set(counts), [], begun.merges
     while len(merges) < len(first) + n_merges:
-        for pair in came_up:
+        for pair in changed:
             if counts[pair] >= min_count:
                 heapq.heappush(heap, (-counts[pair], pair))
         if not heap:
             break
-        count, pair = heapq.heappop(heap)
-        came_up = {pair}
-        if counts[pair] != -count:
-            continue  # pushed again with its present count
-        (a, b), new, came_up = pair, 256 + len(merges), set()
+        minus_count, pair = heapq.heappop(heap)
+        if counts[pair] != -minus_count:
+            changed = {pair}  # pushed again with its present count
+            continue
+        (a, b), new, changed = pair, 256 + len(merges), set()
         merges.append(pair)
         for i in places.pop(pair):
             j = after[i]
@@ -279,7 +279,7 @@ def _learn(
                     counts[old] -= weights[i]
                     counts[made] += weights[i]
                     places[made].append(place)
-                    came_up.add(made)
+                    changed.add(made)
     return merges
 
 

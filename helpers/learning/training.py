@@ -226,8 +226,8 @@ class Training:
             self.tokens += sum(targets.numel() for _, targets in self._batches)
             self.seconds += time.perf_counter() - began
             self.step, self._batches, self._random = step, [], None
-            highest = self._highest[0] * factor
-            self._record = Record(step, amount, self.tokens, self.seconds, highest)
+            rate_now = self._highest[0] * factor
+            self._record = Record(step, amount, self.tokens, self.seconds, rate_now)
 
     def state_dict(self) -> dict[str, Any]:
         """What resuming needs besides the model's own weights.

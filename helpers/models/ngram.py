@@ -225,7 +225,7 @@ class KneserNey(NGram):
         table = self.counts.tables[k - 1]
         count = self.counts.continuation(k) if self.continuation and k < self.n else table.count
         if k == 1:
-            count = np.where(table.word == self.bos, 0, count)
+            count = np.where(table.word == self.bos, 0, count)  # is read, never predicted
         total = self._sums(k, count)
         discount = np.minimum(self._discounts(k, count)[np.minimum(count, 3)], count)
         gamma = self._sums(k, discount) / total
