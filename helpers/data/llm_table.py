@@ -64,6 +64,8 @@ class LargeModel:
         experts, experts_used, shared_experts, d_expert: how many feed-forward layers a layer has to
             choose from, how many a token uses, how many it uses always, and their width.
         dense_layers: the first layers, which have one feed-forward layer instead.
+        year: of the release; given for those of 2023 and later that are not on the slide.
+        window, window_layers: how many layers see, and keep, only the last ``window`` tokens.
     """
 
     name: str
@@ -108,6 +110,9 @@ class LargeModel:
     shared_experts: int = 0
     d_expert: int = 0
     dense_layers: int = 0
+    year: int | None = None
+    window: int | None = None
+    window_layers: int = 0
     cells: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property

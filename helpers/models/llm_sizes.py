@@ -56,11 +56,13 @@ def active_parameters(model: LargeModel) -> int:
     return parameters(model) - _feed_forward_of_all(model, idle) + _feed_forward_of_all(model, 0)
 
 
-def cached_numbers(model: LargeModel) -> int:
-    """How many numbers a model keeps of each token while it writes, in all layers together."""
+def cached_numbers(model: LargeModel, tokens: int = 1) -> int:
+    """How many numbers a model keeps of so many tokens while it writes, in all layers together."""
     if model.latent is not None:
-        return model.n_layers * (model.latent + model.d_rotary)
-    return model.n_layers * 2 * (model.n_kv_heads or model.n_heads) * _d_head(model)
+        return tokens * model.n_layers * (model.latent + model.d_rotary)
+    in_window = min(tokens, model.window or tokens) * model.window_layers
+    in_all = tokens * (model.n_layers - model.window_layers)
+    return (in_window + in_all) * 2 * (model.n_kv_heads or model.n_heads) * _d_head(model)
 
 
 def comparable_parameters(model: LargeModel) -> int:

@@ -42,3 +42,11 @@ assert 37e9 < llm_sizes.active_parameters(deepseek) < 38e9
 assert llm_sizes.cached_numbers(deepseek) < llm_sizes.cached_numbers(qwen) and 5 < active < 6
 assert round(2 * 128 * 128 / (512 + 64)) == 57
 assert 1000 < llm_sizes.parameters(deepseek) / llm_sizes.parameters(qwen) < 1250
+
+# %% c030
+shares = {m.name: llm_sizes.active_parameters(m) / llm_sizes.parameters(m) for m in recent}
+assert len(recent) == 10 and sum(share == 1 for share in shares.values()) == 6
+assert 0.25 < shares["Mixtral 8x7B"] < 0.28 and 30 < 1 / shares["Kimi K2"] < 32
+largest = {m.name: m for m in recent}["Llama 3.1 405B"]
+assert (largest.n_kv_heads, largest.n_heads) == (8, 128)
+assert 1000 < 16 * kept["Llama 3.1 405B"] < 1100
