@@ -44,6 +44,27 @@ class DecoderBlock(nn.Module):
         self.cross_norm, self.cross_attention = nn.LayerNorm(d_model), cross_attention
         self.feed_forward_norm, self.feed_forward = nn.LayerNorm(d_model), feed_forward
 
+    @classmethod
+    @torch.no_grad()
+    def of_torch(cls, layer: nn.TransformerDecoderLayer) -> DecoderBlock:
+        """A block with the weights of PyTorch's layer: ``norm_first=True``, GELU, with biases."""
+        D, dtype = layer.linear1.in_features, layer.linear1.weight.dtype
+        theirs = layer.self_attn, layer.multihead_attn
+        own, cross = (MultiHeadAttention(D, each.num_heads, bias=True) for each in theirs)
+        made = cls(D, own, cross, FeedForward(D, layer.linear1.out_features)).to(dtype)
+        for ours, other in zip((own, cross), theirs, strict=True):
+            stacked = other.in_proj_weight.chunk(3), other.in_proj_bias.chunk(3)
+            maps = ours.query, ours.key, ours.value  # PyTorch stacks the three into one
+            for one, weight, bias in zip(maps, *stacked, strict=True):
+                one.load_state_dict({"weight": weight, "bias": bias})
+            ours.output.load_state_dict(other.out_proj.state_dict())
+        pairs = [(made.attention_norm, layer.norm1), (made.cross_norm, layer.norm2)]
+        pairs += [(made.feed_forward_norm, layer.norm3)]
+        pairs += [(made.feed_forward.up, layer.linear1), (made.feed_forward.down, layer.linear2)]
+        for mine, yours in pairs:
+            mine.load_state_dict(yours.state_dict())
+        return made
+
     def forward(self, x: Tensor, memory: Tensor, memory_mask: Tensor | None = None) -> Tensor:
         """x (B, T, D), memory (B, S, D) -> (B, T, D); memory_mask as in ``MultiHeadAttention``."""
         x = x + self.attention(self.attention_norm(x), causal=True)

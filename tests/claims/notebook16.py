@@ -30,21 +30,6 @@ mine = teacher_forcing(sentences, english.bos, english.eos, english.pad)
 assert torch.equal(mine[0], read_b) and torch.equal(mine[1], predict_b)
 assert 0.8 < hits.mean() < 0.97 and far_hits.mean() < 0.12
 
-
-@torch.no_grad()
-def right_by_position(pairs):
-    """% of the words predicted right at each position, true words before."""
-    rows = [english.encode(pair.english).tolist() for pair in pairs]
-    read, predict = teacher_forcing(rows, english.bos, english.eos, english.pad)
-    sources = french.encode_batch([pair.french for pair in pairs])
-    hit = (translator(sources, read).argmax(dim=-1) == predict).sum(dim=0)
-    return 100 * hit / (predict >= 0).sum(dim=0)
-
-
-known, new = slice(9, LONGEST), slice(LONGEST + 1, BEYOND)
-usual, of_longer = right_by_position(held_out), right_by_position(longer)
-assert usual[known].mean() - 5 > of_longer[known].mean() > of_longer[new].mean() + 10
-
 # %% c050
 found = {
     (model, steps): sorted(runs(model, steps), key=lambda row: row["seed"])
@@ -70,11 +55,18 @@ assert min(losses_of, key=losses_of.get) == 0.002 and losses_of[0.008] > 8 * los
 rates_of = {name: {row["rate"] for row in rows} for name, rows in found.items()}
 assert all(len(rates) == 1 for rates in rates_of.values())
 
+# %% c050a
+assert known.sum() == 241
+
 # %% c050a trained
-assert min(early.sum(), endless.sum()) > 40
+assert min(early.sum(), endless.sum(), (early & known).sum()) > 40
+assert usual - 5 > in_longer > right_at(of_known, 16, BEYOND) + 10
+
+# %% c054a
+assert {len(pair.french) for pair in few_words} == {4, 5, 6, 7}
 
 # %% c054a trained
-assert alone.mean() > 0.8 and mixed_batch.mean() <= alone.mean() + 0.02
+assert among.mean() > 0.8 and mixed_batch.mean() <= among.mean() + 0.02
 
 # %% c061
 path = find_root() / "benchmarks/results/attention_study.json"
@@ -82,8 +74,17 @@ of_08 = [row for row in json.loads(path.read_text())["rows"] if row["part"] == "
 of_08 = [row for row in of_08 if "exact" in row and row["rate"] == 0.02]
 errors = [row["alignment"]["error rate"] for row in of_08 if row["query"] != "before, word"]
 assert (round(100 * min(errors)), round(100 * max(errors)), len(errors)) == (12, 49, 24)
-chosen = [row["alignment"]["chosen"] for row in tested if row["model"] == "transformer"]
-assert len(chosen) == 6 and all(name.startswith("1.") for name in chosen)
+aligned = [row["alignment"] for row in tested if row["model"] == "transformer"]
+assert len(aligned) == 6 and all(run["chosen"].startswith("1.") for run in aligned)
+for heads in (run["heads"] for run in aligned):
+    rates_of_heads = {name: found["error rate"] for name, found in heads.items()}
+    single = [rates_of_heads[f"1.{head}"] for head in range(4)]
+    assert rates_of_heads["1.mean"] < min(single) < min(rates_of_heads[f"0.{k}"] for k in range(4))
+of_gru = sorted(runs("GRU", 1500), key=lambda row: row["seed"])
+ours = sorted(runs("transformer", 1500), key=lambda row: row["seed"])
+for row, theirs_1500 in zip(ours, of_gru, strict=True):
+    its = row["alignment"]
+    assert its["heads"][its["chosen"]]["error rate"] < theirs_1500["alignment"]["error rate"] - 0.02
 
 # %% c062 trained
 lower, upper = map(min, rates)
@@ -97,6 +98,9 @@ shown, _ = cross_weights(translator, [example])
 white, birds = (example.english.index(word) for word in ("white", "birds"))
 looked = shown[1][0].mean(0).argmax(dim=-1)
 assert example.french[looked[white]] == "blancs" and example.french[looked[birds]] == "oiseaux"
+sharp = shown[1][0].mean(0).amax(dim=-1)
+unclear = [example.english.index(word) for word in ("does", "not", "at")]
+assert sharp[unclear].max() < sharp[[white, birds]].min()
 
 # %% c099
 assert " ".join(source) == "Thank you <0> me to your party <1> week ."
@@ -104,6 +108,11 @@ assert " ".join(target) == "<0> for inviting <1> last <2>"
 r, mu = 0.15, 3
 assert lengths(list(range(512)), torch.Generator().manual_seed(1)) == (512, 512 - 77 + 26, 104)
 assert abs(r * 512 + r * 512 / mu + 1 - 104) < 1 and 0.18 < 104 / 512 < 0.22
+for share, mean in ((0.3, 1.0), (0.5, 2.0), (0.7, 1.0), (0.9, 1.0)):
+    spans = draw_spans(512, torch.Generator().manual_seed(1), share, mean)
+    assert sum(after - first for first, after in spans) == round(share * 512)
+    kept, cut = corrupt(list(range(512)), spans, MARKS)
+    assert len(kept) + len(cut) == 512 + 2 * len(spans) + 1
 whole, read, wrote = averages
 assert abs(read - (whole - r * whole + r * whole / mu)) < 0.6
 assert abs(wrote - (r * whole + r * whole / mu + 1)) < 0.6

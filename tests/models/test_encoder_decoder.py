@@ -9,20 +9,9 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from helpers.learning.training import Training
-from helpers.models.attention import MultiHeadAttention
-from helpers.models.blocks import FeedForward
 from helpers.models.encoder_decoder import DecoderBlock, EncoderDecoder
 
 D, H, V, PAD, BOS = 16, 4, 11, 0, 1
-
-
-def copy_attention(ours, theirs):
-    W, b = theirs.in_proj_weight, theirs.in_proj_bias
-    parts = zip((ours.query, ours.key, ours.value), W.chunk(3), b.chunk(3), strict=True)
-    for layer, weight, bias in parts:
-        layer.weight.copy_(weight)
-        layer.bias.copy_(bias)
-    ours.output.load_state_dict(theirs.out_proj.state_dict())
 
 
 @pytest.mark.parametrize(("T", "S"), [(7, 5), (1, 4), (3, 1)])
@@ -30,22 +19,10 @@ def test_the_block_equals_pytorchs_decoder_layer(T, S):
     torch.manual_seed(0)
     settings = {"dropout": 0.0, "activation": F.gelu, "batch_first": True, "dtype": torch.double}
     theirs = nn.TransformerDecoderLayer(D, H, 4 * D, norm_first=True, **settings).eval()
-    attention, cross = (MultiHeadAttention(D, H, bias=True) for _ in range(2))
-    ours = DecoderBlock(D, attention, cross, FeedForward(D)).double().eval()
     with torch.no_grad():
         for parameter in theirs.parameters():
             parameter.add_(0.2 * torch.randn_like(parameter))
-        copy_attention(attention, theirs.self_attn)
-        copy_attention(cross, theirs.multihead_attn)
-        pairs = {
-            "attention_norm": theirs.norm1,
-            "cross_norm": theirs.norm2,
-            "feed_forward_norm": theirs.norm3,
-        }
-        for name, source in pairs.items():
-            getattr(ours, name).load_state_dict(source.state_dict())
-        ours.feed_forward.up.load_state_dict(theirs.linear1.state_dict())
-        ours.feed_forward.down.load_state_dict(theirs.linear2.state_dict())
+    ours = DecoderBlock.of_torch(theirs).eval()
     x, memory = torch.randn(3, T, D).double(), torch.randn(3, S, D).double()
     real = torch.ones(3, S, dtype=torch.bool)
     real[1, max(1, S - 2) :] = False

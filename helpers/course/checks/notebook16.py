@@ -34,6 +34,7 @@ def padded_sources(draw):
     source != pad => source == source
         Padding is forbidden as something to look at: where source is pad, the column is False.
     return real.expand(S, S) => return real[:, None].expand(S, S)
+    return real.expand(S, S) => return real & real[:, None]
         Padding is forbidden as something to look *at*: it is a column, not a row. A row of padding
         whose columns are all forbidden would have nothing left to look at.
     return real.expand(S, S) => return real.expand(S, S).tril()
@@ -143,7 +144,12 @@ def batches(draw):
     return torch.tensor(both[0]), torch.tensor(both[1])
         Here the decoder reads the very word that it is to predict: shift them by one.
     [bos, *row] + [pad] => [bos, *row, eos] + [pad]
-        The decoder never reads eos, in shorter rows neither: behind it nothing is to be predicted.
+        The decoder never reads eos: behind it nothing is to be predicted.
+    full = [[bos, *row, eos] for row in rows]; T = max(map(len, full)); \
+    full = torch.tensor([row + [pad] * (T - len(row)) for row in full]); \
+    return full[:, :-1], full[:, 1:].masked_fill(full[:, 1:] == pad, -100)
+        The decoder never reads eos here, in shorter rows neither: behind it nothing is to be
+        predicted. (The loss would be the same.)
     [-100] => [pad]
         In what is to be predicted, padding has the number -100, which cross_entropy leaves out.
     [pad] => [-100]
