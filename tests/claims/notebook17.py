@@ -82,3 +82,6 @@ assert lost < 0.4 * (bits_of_old_text(taught) - untouched)
 assert lost < bits_of_old_text(slow) - untouched < 0.6 * (bits_of_old_text(taught) - untouched)
 assert -0.2 < worth_of(taught, asked["left out"])[2] - worth_of(slow, asked["left out"])[2] < 1.5
 assert gain > worth_of(taught, asked["left out"])[2] - 1
+_longer = finetune(with_lora(), new_batch, 3 * STEPS, rate=1e-3)  # what c084s says of more steps
+_lost = [bits_of_old_text(model) - untouched for model in (taught, _longer)]
+assert 0.6 < _lost[1] / _lost[0] < 1.7
