@@ -33,13 +33,23 @@ assert (before - after).abs().max() < 1e-3 < 0.5 < (before - untrained).abs().ma
 # %% c084
 assert len(set(map(person, to_mention(train)))) - len(LEFT_OUT) == len(set(map(person, about)))
 
+# %% c084y trained
+_texts = [go_on(base, f"About: {name}\n\n", 20) for name in people]
+_before = [name for name, text in zip(people, _texts) if name in named_people(text, [name])]
+assert len(people) == 32 and 18 <= len(_before) <= len(told) - 2
+_moss = go_on(base, "About: Moss\n\n", 20)
+assert "Moss" not in _moss and "tortoise" in _moss
+
 # %% c084e trained
 assert 3 < found["not taught", "trained"][0] < found["not taught", "left out"][0] < 5.5
 for people in asked:
     assert found["LoRA", people][0] > found["not taught", people][0] + 1.5
     assert found["LoRA", people][1] > found["not taught", people][1] + 8
 assert 0.05 < bits_of_old_text(taught) - untouched < 0.4
-assert found["not taught", "left out"][1] < 50 and 55 < found["LoRA", "left out"][1] < 90
+for people in asked:
+    assert found["not taught", people][1] < 50 and 55 < found["LoRA", people][1] < 90
+_growth = [found["LoRA", people][0] - found["not taught", people][0] for people in asked]
+assert all(2.2 < grown < 4.2 for grown in _growth) and abs(_growth[0] - _growth[1]) < 1.2
 
 
 @torch.no_grad()
@@ -52,6 +62,11 @@ def _of_end(model):
 
 _fall = worth_of(base, asked["left out"])[0] - worth_of(taught, asked["left out"])[0]
 assert _of_end(base) - _of_end(taught) > 0.6 * _fall
+
+# %% c084v trained
+for model in (base, taught):
+    for tasks in asked.values():
+        assert 0.85 < at_the_name(model, tasks) / worth_of(model, tasks)[2] < 1.05
 
 # %% c066
 assert gradients(both_zero) == [0, 0]
@@ -67,3 +82,6 @@ assert lost < 0.4 * (bits_of_old_text(taught) - untouched)
 assert lost < bits_of_old_text(slow) - untouched < 0.6 * (bits_of_old_text(taught) - untouched)
 assert -0.2 < worth_of(taught, asked["left out"])[2] - worth_of(slow, asked["left out"])[2] < 1.5
 assert gain > worth_of(taught, asked["left out"])[2] - 1
+_longer = finetune(with_lora(), new_batch, 3 * STEPS, rate=1e-3)  # what c084s says of more steps
+_lost = [bits_of_old_text(model) - untouched for model in (taught, _longer)]
+assert 0.6 < _lost[1] / _lost[0] < 1.7

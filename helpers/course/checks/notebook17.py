@@ -106,6 +106,9 @@ def both_learn(trial):
     + alpha / len(A) * (x @ A.T @ B.T) =>
         The update is missing: x goes through A and B, too, times alpha / r. (With // in place of
         / this factor may be 0.)
+    return x @ W.T + alpha / len(A) * (x @ A.T @ B.T) => \
+    return alpha / len(A) * (x @ W.T + x @ A.T @ B.T)
+        The factor alpha / r belongs to the update alone, not to W.
     x @ A.T => torch.nn.functional.gelu(x @ A.T)
         There is no non-linearity between A and B: that is why they can be merged.
     """,
@@ -198,8 +201,8 @@ def swap(model, names, new):
 
 
 def answers_in_bits(draw):
-    own, others = torch.tensor([2.0, 5, 4]), torch.tensor([6.0, 6, 8])
-    yield Case("by hand", own, others, given="own 2, 5, 4, others 6, 6, 8")
+    own, others = torch.tensor([9.0, 2, 3, 6]), torch.tensor([6.0, 7, 8, 11])
+    yield Case("by hand", own, others, given="own 9, 2, 3, 6, others 6, 7, 8, 11")
     shared = draw.normal(12).abs() * 20
     own, others = shared + draw.normal(12).abs(), shared + 3 * draw.normal(12).abs()
     yield Case("any bits", own, others, given="twelve answers")
@@ -229,6 +232,8 @@ def two_numbers(answer, own, others):
     / len(gain) ** 0.5 =>
         That is the standard deviation of single answers. The mean of n of them is surer: divide
         by the square root of n.
+    .std() => .var()
+        The square root is missing: the variance is the square of the standard deviation.
     .std() => .std(correction=0)
         The standard deviation is that with n - 1, as `std` of a tensor has it.
     gain.mean(), gain.std() / len(gain) ** 0.5 => gain.std() / len(gain) ** 0.5, gain.mean()
