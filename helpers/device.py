@@ -76,31 +76,34 @@ def mixed_precision(device: torch.device, work: str = "training") -> str:
     return _faster_on_this_cpu(work)
 
 
-def speed() -> float:
+def speed(clock: Callable[[], float] = time.perf_counter) -> float:
     """How fast this machine's processor is; 1.0 is the one on which the stored studies ran.
 
     It is measured once per process, within about three tenths of a second: products of matrices,
     which count three times, and copies in memory. The environment variable COURSE_SPEED overrides
     it. Where nothing can be measured it is 0.2, so that work is planned with caution.
 
+    Args:
+        clock: of ``time``; by ``thread_time`` it counts little what else runs on the machine.
+
     Raises:
         ValueError: COURSE_SPEED is not a positive number.
     """
     said = os.environ.get(SPEED, "")
     if not said:
-        return _measured_speed()
+        return _measured_speed(clock)
     with contextlib.suppress(ValueError):
         if 0 < float(said) < math.inf:
             return float(said)
     raise ValueError(f"{SPEED} is {said!r}; expected a positive number, such as 0.2.")
 
 
-def time_for(seconds: float) -> float:
+def time_for(seconds: float, clock: Callable[[], float] = time.perf_counter) -> float:
     """The seconds that work is allowed here which is allowed so many on a machine of speed 1.
 
-    Never less than these, and at most twenty times as many.
+    Never less than these, and at most twenty times as many. The clock is that of ``speed``.
     """
-    return seconds / min(max(speed(), 0.05), 1.0)
+    return seconds / min(max(speed(clock), 0.05), 1.0)
 
 
 def steps_within(seconds: float, per_second: float, least: int, most: int) -> int:
@@ -138,7 +141,7 @@ def _cpu_has_bfloat16() -> bool:
 
 
 @cache
-def _measured_speed() -> float:
+def _measured_speed(clock: Callable[[], float]) -> float:
     a, b, large = torch.ones(1024, 192), torch.ones(192, 768), torch.ones(2**22)
     copied = torch.empty_like(large)
     pieces = (
@@ -151,9 +154,9 @@ def _measured_speed() -> float:
         times = []
         end = time.perf_counter() + 0.12
         while len(times) < 5 or time.perf_counter() < end:
-            began = time.perf_counter()
+            began = clock()
             run()
-            times.append(time.perf_counter() - began)
+            times.append(clock() - began)
             if len(times) == 100:  # and a clock that stands still comes to an end
                 break
         needed += weight / 4 * sorted(times)[len(times) // 4] / expected
