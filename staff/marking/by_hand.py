@@ -62,6 +62,11 @@ from staff.marking.submissions import (
 HAND = "by_hand*.csv"  # a browser calls a second one "by_hand… (1).csv"
 ZIP = "returned-moodle.zip"
 COLUMNS = ("student", "task", "points", "comment")
+ROSTER = (  # the last column is the number; the second and the third are Moodle's
+    ("name", "number"),
+    ("first name", "last name", "id number"),
+    ("first name", "surname", "id number"),
+)
 PASSAGE = 8  # tokens in a row
 COMMON = 0.2  # a passage that more of the class have is the course's, or the obvious one
 PRINTED = 30_000  # characters of a notebook's output that are shown
@@ -258,23 +263,25 @@ def alike(codes: Mapping[str, str], released: str = "") -> dict[str, tuple[str, 
 
 
 def read_roster(path: Path) -> dict[str, str]:
-    """The numbers of a class by name, from a file with the columns name and number.
+    """The numbers of a class by name, from a file with the columns of ``ROSTER``.
 
     Two students of one name have none: nothing tells whose the file is.
 
     Raises:
         ValueError: it has other columns.
     """
-    lines = _lines(path)
-    if not lines or not {"name", "number"} <= set(lines[0]):
+    lines = [{same(str(name)): value for name, value in line.items()} for line in _lines(path)]
+    there = set(lines[0]) if lines else set()
+    columns = next((columns for columns in ROSTER if there.issuperset(columns)), None)
+    if columns is None:
         raise ValueError(
-            f"{path.name} needs the columns name and number, and a line for each student."
+            f"{path.name} needs the columns name and number, or those of Moodle: First name, "
+            "Last name (or Surname) and ID number; and a line for each student."
         )
-    times = Counter(same(line["name"]) for line in lines)
-    return {
-        line["name"].strip(): line["number"].strip() if times[same(line["name"])] == 1 else ""
-        for line in lines
-    }
+    told = [[(line[column] or "").strip() for column in columns] for line in lines]
+    numbers = [(" ".join(names).strip(), number) for *names, number in told if any(names)]
+    times = Counter(same(name) for name, _ in numbers)
+    return {name: number if times[same(name)] == 1 else "" for name, number in numbers}
 
 
 def whole_table(
@@ -502,7 +509,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m staff.marking.by_hand")
     parser.add_argument("folder", type=Path, help="of the submissions, after marking")
     parser.add_argument("--hand", type=Path, help="points and comments (all FOLDER/by_hand*.csv)")
-    parser.add_argument("--roster", type=Path, help="a CSV with the columns name and number")
+    parser.add_argument("--roster", type=Path, help="a CSV with names and numbers")
     options = parser.parse_args(None if arguments is None else list(arguments))
     try:
         folder = options.folder.expanduser().absolute()

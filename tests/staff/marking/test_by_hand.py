@@ -134,6 +134,23 @@ def test_files_of_several_pages_are_read_and_the_newer_one_counts(folder):
     assert (rows["Anna Li"]["total"], rows["Ben"]["total"]) == ("6", "5")
 
 
+@pytest.mark.parametrize("last", ["Last name", "Surname"])
+def test_a_roster_as_moodle_exports_it(tmp_path, last):
+    roster = tmp_path / "class.csv"
+    lines = [f'"First name","{last}","ID number","Email address"', "Anna,Li,7,a@b.c", "Ben,,,"]
+    roster.write_text("\n".join(lines), encoding="utf-8-sig")
+    assert by_hand.read_roster(roster) == {"Anna Li": "7", "Ben": ""}
+
+
+@pytest.mark.parametrize("text", ["name,email\nAnna,a@b.c\n", "First name,ID number\nAnna,7\n", ""])
+def test_another_roster_is_told_in_one_sentence(folder, text, capsys):
+    (folder / "class.csv").write_text(text)
+    assert by_hand.main([str(folder), "--roster", str(folder / "class.csv")]) == 2
+    said = capsys.readouterr().err
+    assert "class.csv needs the columns name and number, or those of Moodle: First name," in said
+    assert said.count(".") == 2
+
+
 def test_who_has_handed_in_under_another_spelling_in_no_notebook_or_twice(folder):
     (folder / "class.csv").write_text(
         "name,number\nAnna Lí,1\nben x,2\nCleo,3\nDan,4\nDan,5\n", encoding="utf-8"
