@@ -74,6 +74,7 @@ LEAST = 20  # unusual passages, below which nothing can be said
 _TEMPLATE = Path(__file__).with_name("by_hand.html")
 
 Row = dict[str, Any]
+Alike = tuple[str, float, int]
 Given = dict[tuple[str, str], tuple[float | None, str]]  # by (student, task): points and comment
 
 
@@ -237,8 +238,8 @@ def passages(source: str) -> set[tuple[str, ...]]:
     return {tuple(words[i : i + PASSAGE]) for i in range(len(words) - PASSAGE + 1)}
 
 
-def alike(codes: Mapping[str, str], released: str = "") -> dict[str, tuple[str, float]]:
-    """For each student the one whose code shares most unusual passages, and their share.
+def alike(codes: Mapping[str, str], released: str = "") -> dict[str, Alike]:
+    """For each student the one whose code shares most unusual passages, their share, of how many.
 
     Unusual is what fewer than a fifth of the class have, and at least two may always have. Equal
     code need not be copied: it is a reason to talk with both.
@@ -258,7 +259,7 @@ def alike(codes: Mapping[str, str], released: str = "") -> dict[str, tuple[str, 
         if shares:
             # A little that both have whole must not hide a hand-in that is the same throughout.
             other = max(shares, key=lambda name: (shares[name], len(own & rare[name])))
-            nearest[student] = (other, shares[other])
+            nearest[student] = (other, shares[other], min(len(own), len(rare[other])))
     return nearest
 
 
@@ -287,7 +288,7 @@ def read_roster(path: Path) -> dict[str, str]:
 def whole_table(
     rows: Sequence[Row],
     roster: Mapping[str, str],
-    nearest: Mapping[tuple[str, str], tuple[str, float]],
+    nearest: Mapping[tuple[str, str], Alike],
 ) -> str:
     """The table with the students' numbers and with who is alike, by (student, lab)."""
     numbers = {same(name): number for name, number in roster.items()}
@@ -296,8 +297,8 @@ def whole_table(
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*lines[0], "number", "talk about (shared unusual passages)"])
     for line, row in zip(lines[1:], rows, strict=True):
-        other, share = nearest.get((row["student"], row.get("lab", "")), ("", 0.0))
-        told = f"{other}: {share:.0%}" if share >= 0.5 else ""
+        other, share, number = nearest.get((row["student"], row.get("lab", "")), ("", 0.0, 0))
+        told = f"{other}: {share:.0%} of {number}" if share >= 0.5 else ""
         writer.writerow([*line, numbers.get(same(row["student"]), ""), report.cell(told)])
     return out.getvalue()
 
@@ -438,15 +439,15 @@ def write_all(folder: Path, hand_file: Path | None, roster_file: Path | None) ->
     (marks / ZIP).unlink(missing_ok=True)
     if of_moodle:
         write_whole(marks / ZIP, zipped(of_moodle))
+    waiting = {s.file: s.student for s in submissions if s.file not in state.done}
     nearest = {
         (student, lab): other
         for lab, of_lab in codes.items()
-        if lab in sources
+        if lab in sources and not waiting  # among a few, much is unusual
         for student, other in alike(
             of_lab, _code(student_version(read_notebook(sources[lab])).cells)
         ).items()
     }
-    waiting = {s.file: s.student for s in submissions if s.file not in state.done}
     rest = without_points(folder, rows, waiting, roster)
     _write(marks / "all.csv", whole_table([*after, *rest], roster, nearest))
     for kind_of in ("moodle", "canvas"):
