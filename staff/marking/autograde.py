@@ -172,7 +172,8 @@ class Run(Execute):
                 cell, resources = super().preprocess_cell(cell, resources, index)
                 course.slow |= {index + 1: self.late} if self.late else {}
                 blank = course.blanks.get(grade_id(cell), "")
-                if blank and any(o.output_type == "error" for o in cell.outputs):
+                failed = any(o.output_type == "error" for o in cell.outputs)
+                if blank and failed and not self.late:  # late: the table says what to look at
                     # Else tasks below, which call the function, would be lost with this one.
                     code = v4.new_code_cell(AS_RELEASED.format(blank))
                     super().preprocess_cell(code, resources, index)
