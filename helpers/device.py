@@ -84,7 +84,7 @@ def speed(clock: Callable[[], float] = time.perf_counter) -> float:
     it. Where nothing can be measured it is 0.2, so that work is planned with caution.
 
     Args:
-        clock: of ``time``; by ``thread_time`` it counts little what else runs on the machine.
+        clock: of ``time``; by ``thread_time`` it is the speed of one core, whatever else runs.
 
     Raises:
         ValueError: COURSE_SPEED is not a positive number.
@@ -143,7 +143,9 @@ def _cpu_has_bfloat16() -> bool:
 @cache
 def _measured_speed(clock: Callable[[], float]) -> float:
     a, b, large = torch.ones(1024, 192), torch.ones(192, 768), torch.ones(2**22)
-    copied = torch.empty_like(large)
+    copied, threads = torch.empty_like(large), torch.get_num_threads()
+    if clock is time.thread_time:  # waiting for another core would count
+        torch.set_num_threads(1)
     pieces = (
         (lambda: a @ b, 2 * 1024 * 192 * 768 / _PRODUCTS, 3),
         (lambda: copied.copy_(large), 2 * large.nbytes / _COPIES, 1),
@@ -159,9 +161,8 @@ def _measured_speed(clock: Callable[[], float]) -> float:
             times.append(clock() - began)
             if len(times) == 100:  # and a clock that stands still comes to an end
                 break
-        # Waiting for another core counts as processor time: the shortest has none.
-        place = 0 if clock is time.thread_time else len(times) // 4
-        needed += weight / 4 * sorted(times)[place] / expected
+        needed += weight / 4 * sorted(times)[len(times) // 4] / expected
+    torch.set_num_threads(threads)
     return 1 / needed if needed > 0 else _CAUTIOUS
 
 

@@ -172,9 +172,9 @@ class Run(Execute):
                 cell, resources = super().preprocess_cell(cell, resources, index)
                 course.slow |= {index + 1: self.late} if self.late else {}
                 blank = course.blanks.get(grade_id(cell), "")
-                failed = any(o.output_type == "error" for o in cell.outputs)
-                if blank and failed and not self.late:  # late: the table says what to look at
-                    # Else tasks below, which call the function, would be lost with this one.
+                if blank and not self.late and any("ename" in o for o in cell.outputs):
+                    # Else tasks below, which call the function, would be lost with this one; what a
+                    # cell that was stopped has cost, the table says.
                     code = v4.new_code_cell(AS_RELEASED.format(blank))
                     super().preprocess_cell(code, resources, index)
                     self.nb.cells[index] = cell  # which the line above has replaced
