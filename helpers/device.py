@@ -76,7 +76,7 @@ def mixed_precision(device: torch.device, work: str = "training") -> str:
     return _faster_on_this_cpu(work)
 
 
-def speed(clock: Callable[[], float] = time.perf_counter) -> float:
+def speed(clock: str = "perf_counter") -> float:
     """How fast this machine's processor is; 1.0 is the one on which the stored studies ran.
 
     It is measured once per process, within about three tenths of a second: products of matrices,
@@ -84,7 +84,7 @@ def speed(clock: Callable[[], float] = time.perf_counter) -> float:
     it. Where nothing can be measured it is 0.2, so that work is planned with caution.
 
     Args:
-        clock: of ``time``; by ``thread_time`` it is the speed of one core, whatever else runs.
+        clock: of ``time``; "thread_time" gives the speed of one core, whatever else runs.
 
     Raises:
         ValueError: COURSE_SPEED is not a positive number.
@@ -98,7 +98,7 @@ def speed(clock: Callable[[], float] = time.perf_counter) -> float:
     raise ValueError(f"{SPEED} is {said!r}; expected a positive number, such as 0.2.")
 
 
-def time_for(seconds: float, clock: Callable[[], float] = time.perf_counter) -> float:
+def time_for(seconds: float, clock: str = "perf_counter") -> float:
     """The seconds that work is allowed here which is allowed so many on a machine of speed 1.
 
     Never less than these, and at most twenty times as many. The clock is that of ``speed``.
@@ -141,10 +141,10 @@ def _cpu_has_bfloat16() -> bool:
 
 
 @cache
-def _measured_speed(clock: Callable[[], float]) -> float:
+def _measured_speed(clock: str) -> float:
     a, b, large = torch.ones(1024, 192), torch.ones(192, 768), torch.ones(2**22)
-    copied, threads = torch.empty_like(large), torch.get_num_threads()
-    if clock is time.thread_time:  # waiting for another core would count
+    copied, threads, now = torch.empty_like(large), torch.get_num_threads(), getattr(time, clock)
+    if clock == "thread_time":  # waiting for another core would count
         torch.set_num_threads(1)
     pieces = (
         (lambda: a @ b, 2 * 1024 * 192 * 768 / _PRODUCTS, 3),
@@ -156,9 +156,9 @@ def _measured_speed(clock: Callable[[], float]) -> float:
         times = []
         end = time.perf_counter() + 0.12
         while len(times) < 5 or time.perf_counter() < end:
-            began = clock()
+            began = now()
             run()
-            times.append(clock() - began)
+            times.append(now() - began)
             if len(times) == 100:  # and a clock that stands still comes to an end
                 break
         needed += weight / 4 * sorted(times)[len(times) // 4] / expected

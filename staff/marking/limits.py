@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 
 from helpers.device import time_for
@@ -41,5 +40,5 @@ class Limits:
 
     def here(self) -> Limits:
         """The same with the time that this machine needs for as much work."""
-        work = round(time_for(self.work or 2 * self.cell_seconds, time.thread_time))
+        work = round(time_for(self.work or 2 * self.cell_seconds, "thread_time"))
         return replace(self, seconds=round(time_for(self.seconds)), work=work)
