@@ -76,31 +76,34 @@ def mixed_precision(device: torch.device, work: str = "training") -> str:
     return _faster_on_this_cpu(work)
 
 
-def speed() -> float:
+def speed(clock: str = "perf_counter") -> float:
     """How fast this machine's processor is; 1.0 is the one on which the stored studies ran.
 
     It is measured once per process, within about three tenths of a second: products of matrices,
     which count three times, and copies in memory. The environment variable COURSE_SPEED overrides
     it. Where nothing can be measured it is 0.2, so that work is planned with caution.
 
+    Args:
+        clock: of ``time``; "thread_time" gives the speed of one core, whatever else runs.
+
     Raises:
         ValueError: COURSE_SPEED is not a positive number.
     """
     said = os.environ.get(SPEED, "")
     if not said:
-        return _measured_speed()
+        return _measured_speed(clock)
     with contextlib.suppress(ValueError):
         if 0 < float(said) < math.inf:
             return float(said)
     raise ValueError(f"{SPEED} is {said!r}; expected a positive number, such as 0.2.")
 
 
-def time_for(seconds: float) -> float:
+def time_for(seconds: float, clock: str = "perf_counter") -> float:
     """The seconds that work is allowed here which is allowed so many on a machine of speed 1.
 
-    Never less than these, and at most twenty times as many.
+    Never less than these, and at most twenty times as many. The clock is that of ``speed``.
     """
-    return seconds / min(max(speed(), 0.05), 1.0)
+    return seconds / min(max(speed(clock), 0.05), 1.0)
 
 
 def steps_within(seconds: float, per_second: float, least: int, most: int) -> int:
@@ -138,9 +141,11 @@ def _cpu_has_bfloat16() -> bool:
 
 
 @cache
-def _measured_speed() -> float:
+def _measured_speed(clock: str) -> float:
     a, b, large = torch.ones(1024, 192), torch.ones(192, 768), torch.ones(2**22)
-    copied = torch.empty_like(large)
+    copied, threads, now = torch.empty_like(large), torch.get_num_threads(), getattr(time, clock)
+    if clock == "thread_time":  # waiting for another core would count
+        torch.set_num_threads(1)
     pieces = (
         (lambda: a @ b, 2 * 1024 * 192 * 768 / _PRODUCTS, 3),
         (lambda: copied.copy_(large), 2 * large.nbytes / _COPIES, 1),
@@ -151,12 +156,13 @@ def _measured_speed() -> float:
         times = []
         end = time.perf_counter() + 0.12
         while len(times) < 5 or time.perf_counter() < end:
-            began = time.perf_counter()
+            began = now()
             run()
-            times.append(time.perf_counter() - began)
+            times.append(now() - began)
             if len(times) == 100:  # and a clock that stands still comes to an end
                 break
         needed += weight / 4 * sorted(times)[len(times) // 4] / expected
+    torch.set_num_threads(threads)
     return 1 / needed if needed > 0 else _CAUTIOUS
 
 

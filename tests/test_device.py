@@ -149,6 +149,7 @@ def test_the_speed_is_measured_once_and_quickly(monkeypatch):
     found = devices.speed()
     assert 0.001 < found < 100
     assert time.perf_counter() - began < 10 * 0.3  # on a busy machine
+    assert 0.001 < devices.speed("thread_time") < 100
     monkeypatch.setattr(time, "perf_counter", lambda: pytest.fail("it is measured again"))
     assert devices.speed() == found
 

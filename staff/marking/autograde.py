@@ -6,8 +6,10 @@ one, through sockets in a folder that both see, and what it sends is counted and
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
+import math
 import os
 import re
 import shutil
@@ -24,12 +26,12 @@ from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning import LocalProvisioner
 from nbclient.client import CellExecutionComplete
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
-from nbformat import NotebookNode
+from nbformat import NotebookNode, v4
 from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import Execute
-from nbgrader.utils import is_grade
+from nbgrader.utils import is_grade, is_solution
 from traitlets import default
 
 from staff.marking.limits import MIB, Limits
@@ -40,6 +42,9 @@ from staff.marking.watchdog import Watchdog
 STUDENT = "student"  # for nbgrader, whose own names for students are patterns and paths
 LARGEST_MESSAGE = 8 * MIB
 LOG = "course.labs.nbgrader"
+# What a failed cell has left undefined, as it was handed out; names that there are stay.
+AS_RELEASED = "exec({!r}, globals(), _given := {{}}); globals().update({{**_given, **globals()}})"
+STUBBORN = "it went on after {}, when it was told to stop"
 SCORED = re.compile(r"""\bcheck\.score\(\s*["'](\w+)["']""")
 
 
@@ -57,7 +62,8 @@ class Course:
         self.watchdog = Watchdog(self.limits, self.sockets)
         self.stopped_at = ""
         self.executed: NotebookNode | None = None
-        self.slow: list[int] = []
+        self.blanks: dict[str, str] = {}
+        self.slow: dict[int, str] = {}
         self.no_word: list[str] = []
         root = Path(job["root"])
         slot = job["slot"] if job["sandbox"] else None
@@ -140,7 +146,7 @@ class Run(Execute):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, kernel_manager_class=Manager, **kwargs)
-        self.sent, self.late = 0, False
+        self.sent, self.late = 0, ""
 
     def preprocess(self, nb: NotebookNode, resources: Any = None, km: Any = None):
         self.course.executed = nb
@@ -161,10 +167,17 @@ class Run(Execute):
             self.comm_open_handlers = {}
             watchdog.begin()
         if not course.stopped_at:
-            self.late = False
+            self.late = ""
             try:
                 cell, resources = super().preprocess_cell(cell, resources, index)
-                course.slow += [index + 1] if self.late else []
+                course.slow |= {index + 1: self.late} if self.late else {}
+                blank = course.blanks.get(grade_id(cell), "")
+                if blank and not self.late and any("ename" in o for o in cell.outputs):
+                    # Else tasks below, which call the function, would be lost with this one; what a
+                    # cell that was stopped has cost, the table says.
+                    code = v4.new_code_cell(AS_RELEASED.format(blank))
+                    super().preprocess_cell(code, resources, index)
+                    self.nb.cells[index] = cell  # which the line above has replaced
             except Exception as error:
                 watchdog.end(self._why(error))
                 course.stopped_at = f"cell {index + 1}"
@@ -179,13 +192,31 @@ class Run(Execute):
         return cell, resources
 
     async def _async_handle_timeout(self, timeout: int, cell: NotebookNode | None = None):
-        self.late = True
+        self.late = f"{timeout} s"
         return await super()._async_handle_timeout(timeout, cell)
+
+    async def _async_poll_kernel_alive(self) -> None:  # runs as long as a cell does
+        work = asyncio.ensure_future(self._bound_work())
+        try:
+            await super()._async_poll_kernel_alive()
+        finally:
+            work.cancel()
+
+    async def _bound_work(self) -> None:
+        watchdog, work = self.course.watchdog, self.course.limits.work or math.inf
+        began = watchdog.processor_time()
+        while watchdog.processor_time() - began < work:
+            await asyncio.sleep(1)
+        self.late = f"{work} s of processor time"
+        await self.km.interrupt_kernel()
+        while watchdog.processor_time() - began < 1.2 * work + 2:
+            await asyncio.sleep(1)
+        watchdog.end(STUBBORN.format(self.late))
 
     def _why(self, error: Exception) -> str:
         if isinstance(error, CellTimeoutError):
             if self.late and self.sent < MIB:
-                return f"it went on after {self.timeout} s, when it was told to stop"
+                return STUBBORN.format(self.late)
             return "its output was too large, or had no end"
         if isinstance(error, DeadKernelError):
             return "the kernel ended itself"
@@ -232,7 +263,7 @@ def autograde(
     notebook: NotebookNode, lab: str, key: Path, folder: Path, course: Course
 ) -> dict[str, tuple[float | None, float]]:
     """nbgrader's own three steps: sanitize, execute, score; returns points and possible points."""
-    root = folder / "nbgrader"
+    root, release = folder / "nbgrader", nbformat.read(key / "release.ipynb", 4)
     submitted = root / "submitted" / STUDENT / lab
     submitted.mkdir(parents=True)
     shutil.copy(key / "gradebook.db", root / "gradebook.db")
@@ -241,6 +272,11 @@ def autograde(
     directory = CourseDirectory(
         root=str(root), assignment_id=lab, student_id=STUDENT, db_url=database
     )
+    course.blanks = {
+        grade_id(cell): cell.source
+        for cell in release.cells
+        if cell.cell_type == "code" and is_solution(cell) and not is_grade(cell)
+    }
     steps = [Run if step is Execute else step for step in Autograde().autograde_preprocessors]
     converter = Autograde(coursedir=directory, autograde_preprocessors=steps)
     converter.log = logging.getLogger(LOG)
@@ -251,5 +287,5 @@ def autograde(
             grade.name: (None if grade.needs_manual_grade else grade.auto_score, grade.max_score)
             for grade in found.grades
         }
-    order = [grade_id(cell) for cell in nbformat.read(key / "release.ipynb", 4).cells]
+    order = [grade_id(cell) for cell in release.cells]
     return {name: points[name] for name in order if name in points}

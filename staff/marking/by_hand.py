@@ -62,6 +62,11 @@ from staff.marking.submissions import (
 HAND = "by_hand*.csv"  # a browser calls a second one "by_hand… (1).csv"
 ZIP = "returned-moodle.zip"
 COLUMNS = ("student", "task", "points", "comment")
+ROSTER = (  # the last column is the number; the second and the third are Moodle's
+    ("name", "number"),
+    ("first name", "last name", "id number"),
+    ("first name", "surname", "id number"),
+)
 PASSAGE = 8  # tokens in a row
 COMMON = 0.2  # a passage that more of the class have is the course's, or the obvious one
 PRINTED = 30_000  # characters of a notebook's output that are shown
@@ -69,6 +74,7 @@ LEAST = 20  # unusual passages, below which nothing can be said
 _TEMPLATE = Path(__file__).with_name("by_hand.html")
 
 Row = dict[str, Any]
+Alike = tuple[str, float, int]
 Given = dict[tuple[str, str], tuple[float | None, str]]  # by (student, task): points and comment
 
 
@@ -232,8 +238,8 @@ def passages(source: str) -> set[tuple[str, ...]]:
     return {tuple(words[i : i + PASSAGE]) for i in range(len(words) - PASSAGE + 1)}
 
 
-def alike(codes: Mapping[str, str], released: str = "") -> dict[str, tuple[str, float]]:
-    """For each student the one whose code shares most unusual passages, and their share.
+def alike(codes: Mapping[str, str], released: str = "") -> dict[str, Alike]:
+    """For each student the one whose code shares most unusual passages, their share, of how many.
 
     Unusual is what fewer than a fifth of the class have, and at least two may always have. Equal
     code need not be copied: it is a reason to talk with both.
@@ -253,34 +259,36 @@ def alike(codes: Mapping[str, str], released: str = "") -> dict[str, tuple[str, 
         if shares:
             # A little that both have whole must not hide a hand-in that is the same throughout.
             other = max(shares, key=lambda name: (shares[name], len(own & rare[name])))
-            nearest[student] = (other, shares[other])
+            nearest[student] = (other, shares[other], min(len(own), len(rare[other])))
     return nearest
 
 
 def read_roster(path: Path) -> dict[str, str]:
-    """The numbers of a class by name, from a file with the columns name and number.
+    """The numbers of a class by name, from a file with the columns of ``ROSTER``.
 
     Two students of one name have none: nothing tells whose the file is.
 
     Raises:
         ValueError: it has other columns.
     """
-    lines = _lines(path)
-    if not lines or not {"name", "number"} <= set(lines[0]):
+    lines = [{same(str(name)): value for name, value in line.items()} for line in _lines(path)]
+    there = set(lines[0]) if lines else set()
+    columns = next((columns for columns in ROSTER if there.issuperset(columns)), None)
+    if columns is None:
         raise ValueError(
-            f"{path.name} needs the columns name and number, and a line for each student."
+            f"{path.name} needs the columns name and number, or those of Moodle: First name, "
+            "Last name (or Surname) and ID number; and a line for each student."
         )
-    times = Counter(same(line["name"]) for line in lines)
-    return {
-        line["name"].strip(): line["number"].strip() if times[same(line["name"])] == 1 else ""
-        for line in lines
-    }
+    told = [[(line[column] or "").strip() for column in columns] for line in lines]
+    numbers = [(" ".join(names).strip(), number) for *names, number in told if any(names)]
+    times = Counter(same(name) for name, _ in numbers)
+    return {name: number if times[same(name)] == 1 else "" for name, number in numbers}
 
 
 def whole_table(
     rows: Sequence[Row],
     roster: Mapping[str, str],
-    nearest: Mapping[tuple[str, str], tuple[str, float]],
+    nearest: Mapping[tuple[str, str], Alike],
 ) -> str:
     """The table with the students' numbers and with who is alike, by (student, lab)."""
     numbers = {same(name): number for name, number in roster.items()}
@@ -289,8 +297,8 @@ def whole_table(
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([*lines[0], "number", "talk about (shared unusual passages)"])
     for line, row in zip(lines[1:], rows, strict=True):
-        other, share = nearest.get((row["student"], row.get("lab", "")), ("", 0.0))
-        told = f"{other}: {share:.0%}" if share >= 0.5 else ""
+        other, share, number = nearest.get((row["student"], row.get("lab", "")), ("", 0.0, 0))
+        told = f"{other}: {share:.0%} of {number}" if share >= 0.5 else ""
         writer.writerow([*line, numbers.get(same(row["student"]), ""), report.cell(told)])
     return out.getvalue()
 
@@ -431,15 +439,15 @@ def write_all(folder: Path, hand_file: Path | None, roster_file: Path | None) ->
     (marks / ZIP).unlink(missing_ok=True)
     if of_moodle:
         write_whole(marks / ZIP, zipped(of_moodle))
+    waiting = {s.file: s.student for s in submissions if s.file not in state.done}
     nearest = {
         (student, lab): other
         for lab, of_lab in codes.items()
-        if lab in sources
+        if lab in sources and not waiting  # among a few, much is unusual
         for student, other in alike(
             of_lab, _code(student_version(read_notebook(sources[lab])).cells)
         ).items()
     }
-    waiting = {s.file: s.student for s in submissions if s.file not in state.done}
     rest = without_points(folder, rows, waiting, roster)
     _write(marks / "all.csv", whole_table([*after, *rest], roster, nearest))
     for kind_of in ("moodle", "canvas"):
@@ -502,7 +510,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m staff.marking.by_hand")
     parser.add_argument("folder", type=Path, help="of the submissions, after marking")
     parser.add_argument("--hand", type=Path, help="points and comments (all FOLDER/by_hand*.csv)")
-    parser.add_argument("--roster", type=Path, help="a CSV with the columns name and number")
+    parser.add_argument("--roster", type=Path, help="a CSV with names and numbers")
     options = parser.parse_args(None if arguments is None else list(arguments))
     try:
         folder = options.folder.expanduser().absolute()

@@ -17,6 +17,8 @@ class Limits:
         memory: in GiB, of all its processes; also what each may add to its address space.
         seconds: of wall-clock time for all cells; also of processor time for each process. Of a
             machine of speed 1 (``helpers.device.speed``) until ``here`` is asked.
+        work: of processor time for one cell and all its processes, twice what the cell has of
+            wall-clock time, which grows with whatever else the machine does.
         processes: with threads.
         file_size, folder_size, output: in MiB.
         open_files: for each process.
@@ -24,6 +26,7 @@ class Limits:
 
     memory: float = 3.0
     seconds: int = 300
+    work: int | None = None
     processes: int = 128
     file_size: int = 64
     folder_size: int = 256
@@ -37,4 +40,5 @@ class Limits:
 
     def here(self) -> Limits:
         """The same with the time that this machine needs for as much work."""
-        return replace(self, seconds=round(time_for(self.seconds)))
+        work = round(time_for(self.work or 2 * self.cell_seconds, "thread_time"))
+        return replace(self, seconds=round(time_for(self.seconds)), work=work)

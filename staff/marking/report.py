@@ -100,22 +100,20 @@ def leaderboard(notebook: NotebookNode) -> tuple[float, str] | None:
 
 def too_slow(
     notebook: NotebookNode,
-    cells: Iterable[int],
-    seconds: int,
+    cells: Mapping[int, str],
     points: Mapping[str, tuple[float | None, float]],
 ) -> str:
     """Which cells took too long, and whether that can have cost points.
 
     Args:
-        cells: by their numbers, from 1.
-        seconds: after which they were stopped.
+        cells: by their numbers, from 1, after how long they were stopped.
         points: by task, what it got (None waits for a person) and what it can get.
     """
-    named, cells = [], list(cells)
-    for number in cells:
+    named = []
+    for number, after in cells.items():
         first_line = notebook.cells[number - 1].source.strip().partition("\n")[0]
         title = re.sub(r"^# @title (.*?)( \(.*)?$", r"\1", first_line)
-        named.append(f"cell {number} ({title[:60]})")
+        named.append(f"cell {number} ({title[:60]}) after {after}")
     lost = {name for name, (got, most) in points.items() if got not in (None, most)}
     cost = "It cost no points."
     if lost:
@@ -127,14 +125,11 @@ def too_slow(
     ]
     if hit:
         cost = f"Cells below may lack what it should have made: look at {', '.join(hit)}."
-    return f"Stopped after {seconds} s, when the notebook was marked: {', '.join(named)}. {cost}"
+    return f"Stopped when the notebook was marked: {', '.join(named)}. {cost}"
 
 
 def unreadable(notebook: NotebookNode) -> str:
-    """Which answers Python could not read; empty if it could.
-
-    Nothing then stands for the function, not even the course's, in tasks below that call it.
-    """
+    """Which answers Python could not read; empty if it could."""
     names = [
         grade_id(cell)
         for cell in notebook.cells
@@ -143,7 +138,7 @@ def unreadable(notebook: NotebookNode) -> str:
     if not names:
         return ""
     told = ", ".join(names)
-    return f"Python cannot read {told}: tasks below that call it may have lost points for that."
+    return f"Python cannot read {told}; in tasks below the course's version stands for it."
 
 
 def _judged(cell: NotebookNode, slow: bool) -> bool:

@@ -55,6 +55,14 @@ class Watchdog(threading.Thread):
         if self.process is not None:
             end_processes(self.process)
 
+    def processor_time(self) -> float:
+        """Seconds that all processes have computed so far, those that have ended included."""
+        used = 0.0
+        for process in _family(self.process) if self.process else ():
+            with suppress(psutil.Error):
+                used += sum(process.cpu_times()[:4])  # user, system, and those of ended children
+        return used
+
     def _complaint(self) -> str:
         if time.monotonic() - self._began > self.limits.seconds:
             return f"it took more than {self.limits.seconds} s in all"

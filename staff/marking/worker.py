@@ -54,8 +54,7 @@ def mark(folder: Path) -> dict[str, Any]:
     if course.stopped_at:
         notes.insert(0, f"Ended at {course.stopped_at}: {watchdog.reason}.")
     if course.slow:
-        seconds = course.limits.cell_seconds
-        notes.append(report.too_slow(course.executed, course.slow, seconds, points))
+        notes.append(report.too_slow(course.executed, course.slow, points))
     notes += filter(None, [report.unreadable(course.executed)])
     if course.no_word:
         notes.append(f"The hidden test said nothing: {', '.join(course.no_word)}; look at it.")

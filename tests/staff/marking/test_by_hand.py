@@ -134,6 +134,23 @@ def test_files_of_several_pages_are_read_and_the_newer_one_counts(folder):
     assert (rows["Anna Li"]["total"], rows["Ben"]["total"]) == ("6", "5")
 
 
+@pytest.mark.parametrize("last", ["Last name", "Surname"])
+def test_a_roster_as_moodle_exports_it(tmp_path, last):
+    roster = tmp_path / "class.csv"
+    lines = [f'"First name","{last}","ID number","Email address"', "Anna,Li,7,a@b.c", "Ben,,,"]
+    roster.write_text("\n".join(lines), encoding="utf-8-sig")
+    assert by_hand.read_roster(roster) == {"Anna Li": "7", "Ben": ""}
+
+
+@pytest.mark.parametrize("text", ["name,email\nAnna,a@b.c\n", "First name,ID number\nAnna,7\n", ""])
+def test_another_roster_is_told_in_one_sentence(folder, text, capsys):
+    (folder / "class.csv").write_text(text)
+    assert by_hand.main([str(folder), "--roster", str(folder / "class.csv")]) == 2
+    said = capsys.readouterr().err
+    assert "class.csv needs the columns name and number, or those of Moodle: First name," in said
+    assert said.count(".") == 2
+
+
 def test_who_has_handed_in_under_another_spelling_in_no_notebook_or_twice(folder):
     (folder / "class.csv").write_text(
         "name,number\nAnna Lí,1\nben x,2\nCleo,3\nDan,4\nDan,5\n", encoding="utf-8"
@@ -188,9 +205,26 @@ def test_two_notebooks_of_one_name_have_no_sum_until_one_is_left(folder):
 
 def test_who_is_alike_in_one_lab_is_told_when_another_is_marked_too():
     rows = [{**row(n, n, 3.0), "lab": lab} for n in ("anna", "ben") for lab in ("lab05", "lab06")]
-    text = by_hand.whole_table(rows, {}, {("anna", "lab05"): ("ben", 0.9)})
+    text = by_hand.whole_table(rows, {}, {("anna", "lab05"): ("ben", 0.9, 312)})
     told = [line[-1] for line in csv.reader(io.StringIO(text))][1:]
-    assert told == ["ben: 90%", "", "", ""]
+    assert told == ["ben: 90% of 312", "", "", ""]
+
+
+def test_who_is_alike_is_told_once_all_are_marked(folder):
+    for path in list(folder.rglob("*.ipynb")):
+        notebook = nbformat.read(path, 4)
+        notebook.cells[0].source = "x = [" + ", ".join(f"x - {i}" for i in range(40)) + "]"
+        nbformat.write(notebook, path)
+    column = "talk about (shared unusual passages)"
+    by_hand.write_all(folder, None, None)
+    told = table((folder / MARKS / "all.csv").read_text())["Ben"][column]
+    assert told.startswith("Anna Li: 100% of ")
+    assert int(told.rpartition(" ")[2]) > by_hand.LEAST
+    nbformat.write(RELEASE, folder / "Dan.ipynb")
+    by_hand.write_all(folder, None, None)
+    assert {line[column] for line in table((folder / MARKS / "all.csv").read_text()).values()} == {
+        ""
+    }
 
 
 @pytest.mark.parametrize(
@@ -256,14 +290,15 @@ def test_who_is_alike():
         for k in range(8)
     }
     found = by_hand.alike({"anna": own, "ben": renamed, **others})
-    assert found["anna"] == ("ben", 1.0)
-    assert found["ben"] == ("anna", 1.0)
-    assert all(share < 0.6 for student, (_, share) in found.items() if student in others)
+    assert found["anna"][:2] == ("ben", 1.0)
+    all_but_one = len(by_hand.passages(own)) - 1  # everyone begins in the same way
+    assert found["ben"] == ("anna", 1.0, all_but_one)
+    assert all(share < 0.6 for student, (_, share, _) in found.items() if student in others)
     # Anna has all of Ada's; Ben's is the longer copy, so it is he who is named.
     more = {f"t{k}": f"y = [{k}]" for k in range(8)}
     part = "\n".join(own.splitlines()[:7])
     codes = {"ada": part, "ben": renamed, "anna": own, **others, **more}
-    assert by_hand.alike(codes)["anna"] == ("ben", 1.0)
+    assert by_hand.alike(codes)["anna"][:2] == ("ben", 1.0)
     left = by_hand.alike({"anna": own, "ben": own, **others}, released=renamed)
     assert not {"anna", "ben"} & set(left)  # both have changed nothing
     assert by_hand.alike({"anna": "x = 1", "ben": "x = 1"}) == {}

@@ -102,6 +102,19 @@ def before_likelihood(code):
     return insert(answered(), 3, code)
 
 
+def without_a_function(first="", last=""):
+    """A first task whose cell fails before it makes its function, which the second one calls."""
+    notebook = answered()
+    answer = named(notebook, "perplexity_answer")
+    answer.source = f"{first}\n{answer.source}\n{last}"
+    answer = named(notebook, "likelihood_answer")
+    answer.source = answer.source.replace("count / sum(row.values())", CALLING)
+    return notebook
+
+
+CALLING = "1 / perplexity([count / sum(row.values())])"
+
+
 def curious():
     """Right answers; looks around, shows markup, leaves a process behind, exits in a cell."""
     notebook = insert(answered(), 0, LOOK_AROUND)
@@ -214,6 +227,8 @@ def marked(tmp_path_factory, sources):
     write(folder / "cheating.ipynb", cheating())
     write(folder / "stubborn.ipynb", before_likelihood(STUBBORN))
     write(folder / "killer.ipynb", before_likelihood("import os\nos.kill(os.getpid(), 9)"))
+    write(folder / "unreadable.ipynb", without_a_function(last="    return (1 +"))
+    write(folder / "no package.ipynb", without_a_function(first="import nothing_of_the_kind"))
     write(folder / "junk.ipynb", "{")
     write(folder / "nested.ipynb", "[" * 100_000)
     write(folder / "list.ipynb", "[1, 2]")
@@ -278,9 +293,19 @@ def test_cells_that_were_tampered_with(marked):
     assert row["out of"] == "6"
     # A cell that can be interrupted costs itself alone.
     assert row["reason"].endswith(
-        " Stopped after 8 s, when the notebook was marked: cell 8 (while True: pass). "
+        " Stopped when the notebook was marked: cell 8 (while True: pass) after 8 s. "
         "It cost no points: each task that has none failed on inputs of its check's own."
     )
+    assert row["status"] == "marked"
+
+
+@pytest.mark.parametrize(
+    ("student", "reason"), [("unreadable", "cannot read perplexity_answer;"), ("no package", "")]
+)
+def test_a_cell_without_its_function_costs_its_own_task_alone(marked, student, reason):
+    row = marked[1][student]
+    assert points(row) == ("0", "2", "")
+    assert reason in row["reason"]
     assert row["status"] == "marked"
 
 
@@ -299,6 +324,24 @@ def test_code_that_is_ended_keeps_the_points_before(marked, student, reason):
     page = (marked[0] / f"marks/feedback/{student}.html").read_text()
     assert "not run: " in page
     assert len(page) < 100_000
+
+
+def test_an_endless_loop_costs_its_processor_time_however_long_that_takes(tmp_path, sources):
+    if not BOXED:
+        pytest.skip("the sandbox needs bubblewrap")
+    sleeper = before_likelihood("import time\ntime.sleep(8)\nprint('awake')")
+    write(tmp_path / "loop.ipynb", insert(sleeper, 3, "while True: pass"))
+    write(tmp_path / "stubborn.ipynb", before_likelihood(STUBBORN))
+    limits = Limits(seconds=3600, work=6)  # so that no clock on the wall ends a cell
+    Marking(tmp_path, SECRET, 2, limits, sources=sources).run()
+    rows = read_rows(tmp_path)
+    assert points(rows["loop"]) == ("1", "2", "")
+    assert (
+        "cell 4 (while True: pass) after 6 s of processor time. It cost" in rows["loop"]["reason"]
+    )
+    assert "awake" in (tmp_path / "marks/feedback/loop.html").read_text()
+    told = "Ended at cell 4: it went on after 6 s of processor time, when it was told to stop."
+    assert rows["stubborn"]["reason"] == told
 
 
 @pytest.mark.parametrize(

@@ -68,8 +68,8 @@ def test_a_cell_that_was_stopped_is_named_and_what_it_can_have_cost(got, error, 
     test = graded("a", [raised(*error)] if error else [])
     cells = [v4.new_markdown_cell("# Lab"), v4.new_code_cell(source), test]
     points = {"a": (got, 2.0), "by hand": (None, 4.0)}
-    words = too_slow(v4.new_notebook(cells=cells), [2], 108, points)
-    start = "Stopped after 108 s, when the notebook was marked: cell 2 (Fine-tune the reader). "
+    words = too_slow(v4.new_notebook(cells=cells), {2: "108 s"}, points)
+    start = "Stopped when the notebook was marked: cell 2 (Fine-tune the reader) after 108 s. "
     assert words.startswith(start + cost)
     assert words.endswith("look at a.") == ("Cells" in cost)
 
