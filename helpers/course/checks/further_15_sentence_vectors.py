@@ -34,8 +34,8 @@ def states(draw):
     cases=states,
     tolerance=NEAR,
     errors={
-        "dimension 2": "keep has the shape (B, T), h the shape (B, T, D): keep[..., None] has a last "
-        "dimension of 1, and so stands beside h.",
+        "dimension 2": "keep has the shape (B, T), h the shape (B, T, D): keep[..., None] has a "
+        "last dimension of 1, and so stands beside h.",
         "dimension 1": "The sums have the shape (B, D), the counts (B,): keep.sum(1, keepdim=True) "
         "has the shape (B, 1).",
     },
