@@ -7,6 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import hypothesis
 import nbval.kernel
 import pytest
 
@@ -37,6 +38,10 @@ if os.environ.get(WHOLE) != "1":
     startup.mkdir(parents=True)
     shutil.copy(ROOT / "tests/notebooks/short_trainings.py", startup)
     os.environ["IPYTHONDIR"] = profile.name
+
+# A clock decides nothing: what is tried may take longer on a busy machine.
+hypothesis.settings.register_profile("course", deadline=None)
+hypothesis.settings.load_profile("course")
 
 # What takes longest begins first, so that all workers end at about the same time.
 LONGEST_FIRST = ("test_marking.py", "test_full_marks.py", "browser", "notebooks", "labs")

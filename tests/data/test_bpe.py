@@ -59,7 +59,6 @@ def tokenizer():
     return BPETokenizer.train(SAMPLE, 300, [END_OF_TEXT, "<|user|>"])
 
 
-@settings(deadline=None)
 @given(st.text(assigned) | few_letters, st.integers(0, 30), st.integers(1, 3))
 def test_training_against_the_library(text, n_merges, min_count):
     theirs = library(text, 256 + n_merges, min_count)
@@ -183,7 +182,7 @@ def test_round_trip(tokenizer, text):
     assert b"".join(map(tokenizer.token_bytes, tokenizer.encode(text).tolist())) == text.encode()
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.text(st.sampled_from("aab"), min_size=100, max_size=400) | st.integers(100, 400))
 def test_long_pre_tokens_against_the_library(text):
     text = "a" * text if isinstance(text, int) else text
@@ -307,7 +306,6 @@ def brute_force(words, n_merges, min_count):
     return merges, words
 
 
-@settings(deadline=None)
 @given(few_letters.filter(bool), st.integers(0, 12), st.integers(1, 3))
 def test_training_against_brute_force(text, n_merges, min_count):
     ours = BPETokenizer.train(text, 256 + n_merges, min_count=min_count)

@@ -152,7 +152,7 @@ def test_shapes_and_colours_are_equally_likely():
 @given(
     half=st.integers(1, 30), data=st.data(), colours=st.integers(1, 6), seed=st.integers(0, 2**32)
 )
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_samples_are_balanced_and_of_the_asked_depth(half, data, colours, seed):
     depth = data.draw(st.none() | st.integers(1, half))
     drawn = sample_balanced(5, 2 * half, generator(seed), colours, depth)

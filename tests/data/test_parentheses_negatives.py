@@ -109,7 +109,7 @@ def drawn(half: int, colours: int, seed: int, name: str):
 
 
 @given(**bases)
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_random_strings_and_truncated(half, colours, seed):
     drawn(half, colours, seed, "random_strings")
     for _, row in drawn(half, colours, seed, "truncated"):
@@ -123,7 +123,7 @@ def test_random_strings_and_truncated(half, colours, seed):
 
 
 @given(**bases)
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_wrong_order(half, colours, seed):
     for base, row in drawn(half, colours, seed, "wrong_order"):
         assert sorted(row) == sorted(base)
@@ -131,7 +131,7 @@ def test_wrong_order(half, colours, seed):
 
 
 @given(**bases)
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_one_colour_swapped(half, colours, seed):
     for base, row in drawn(half, colours, seed, "one_colour_swapped"):
         assert sum(a != b for a, b in zip(base, row)) == 1
@@ -140,7 +140,7 @@ def test_one_colour_swapped(half, colours, seed):
 
 
 @given(**bases)
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_one_token_moved(half, colours, seed):
     for base, row in drawn(half, colours, seed, "one_token_moved"):
         assert any(
@@ -151,7 +151,7 @@ def test_one_token_moved(half, colours, seed):
 
 
 @given(**bases)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_colours_exchanged(half, colours, seed):
     for base, row in drawn(half, colours, seed, "colours_exchanged"):
         i, j = [k for k, (a, b) in enumerate(zip(base, row)) if a != b]

@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 
@@ -38,7 +38,6 @@ PIECES = st.dictionaries(
 )
 
 
-@settings(deadline=None)
 @given(st.text("abc", min_size=1, max_size=8), PIECES)
 def test_the_best_of_all_cuts(word, longer):
     log_p = {**dict.fromkeys("abc", -8.0), **longer}

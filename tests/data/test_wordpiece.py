@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Regex, Tokenizer, pre_tokenizers, trainers
 from tokenizers.models import WordPiece
@@ -52,7 +52,6 @@ def brute_force(text, n_merges, min_count):
     return made
 
 
-@settings(deadline=None)
 @given(words, st.integers(0, 8), st.integers(1, 3))
 def test_training_against_brute_force(words, n_merges, min_count):
     text = " ".join(words)

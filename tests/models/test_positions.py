@@ -169,7 +169,7 @@ def test_slower_pairs_turn_as_at_a_share_of_the_position():
     shift=st.integers(0, 20000),
     seed=st.integers(0, 2**31),
 )
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_rotary_scores_depend_on_the_distance_alone(i, j, shift, seed):
     rotary = RotaryPositions(8)
     q, k = randn(2, 1, 8, seed=seed)

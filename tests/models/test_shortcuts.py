@@ -62,7 +62,7 @@ def test_rules_on_examples():
 
 
 @given(half=st.integers(3, 10), seed=st.integers(0, 2**32), width=st.integers(1, 20))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_pairs_within_a_window_are_those_that_every_window_sees(half, seed, width):
     """A pair shows in a window where, between its ends, all that opens closes."""
     labelled = honest_set(8, [2 * half], generator(seed), colours=3)
