@@ -79,9 +79,9 @@ def mixed_precision(device: torch.device, work: str = "training") -> str:
 def speed(clock: str = "perf_counter") -> float:
     """How fast this machine's processor is; 1.0 is the one on which the stored studies ran.
 
-    It is measured once per process, within about three tenths of a second: products of matrices,
-    which count three times, and copies in memory. The environment variable COURSE_SPEED overrides
-    it. Where nothing can be measured it is 0.2, so that work is planned with caution.
+    It is measured once per process and clock, within about three tenths of a second: products of
+    matrices, which count three times, and copies in memory. The environment variable COURSE_SPEED
+    overrides it. Where nothing can be measured it is 0.2, so that work is planned with caution.
 
     Args:
         clock: of ``time``; "thread_time" gives the speed of one core, whatever else runs.
