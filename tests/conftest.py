@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 
 import hypothesis
-import nbval.kernel
 import pytest
+from jupyter_client.provisioning import local_provisioner
 
 # Before torch is imported, by what follows. With two tests at once on two cores, the threads of one
 # torch wait for those of the other: training that takes 0.8 s alone took 18 s with two threads.
@@ -19,7 +19,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 from helpers.course import own_work
 from helpers.device import SPEED, time_for
 from tests.notebooks.claims_run import WHOLE, watch_claims
-from tests.notebooks.warm_kernels import start_warm
+from tests.notebooks.warm_kernels import launch
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -67,7 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if getattr(config.option, "nbval_cell_timeout", 0) == 2000:  # as nbval has it, if nobody says
         config.option.nbval_cell_timeout = time_for(300)
     if sys.platform == "linux" and os.environ.get(WHOLE) != "1":  # whole runs are timed
-        nbval.kernel.start_new_kernel = start_warm(nbval.kernel.start_new_kernel)
+        local_provisioner.launch_kernel = launch
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -264,7 +264,6 @@ MODEL = f"""
 import sys, time
 sys.path.insert(0, {str(ROOT)!r})
 from helpers.display import writing
-assert "torch" not in sys.modules
 def slowly(text, settings):
     for number in range(settings.length):
         time.sleep(0.01)

@@ -6,19 +6,19 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from unittest import mock
 
-import nbval.kernel
 import pytest
+from jupyter_client.launcher import launch_kernel
+from nbval.kernel import CURRENT_ENV_KERNEL_NAME, start_new_kernel
 
-from tests.notebooks.warm_kernels import start_warm
+from tests.notebooks import warm_kernels
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux alone"),
 ]
-COLD = getattr(nbval.kernel.start_new_kernel, "__wrapped__", nbval.kernel.start_new_kernel)
-WARM = start_warm(COLD)
-HERE = nbval.kernel.CURRENT_ENV_KERNEL_NAME
+COLD, WARM = launch_kernel, warm_kernels.launch
 SEES = """
 import json, os, random, sys
 sees = {"course": [name for name in sys.modules if name.split(".")[0] == "helpers"]}
@@ -33,9 +33,10 @@ print(json.dumps([ready, drawn, sees]))
 
 
 @contextmanager
-def kernel(start, cwd):
-    named = {"kernel_name": HERE, "startup_timeout": 300, "cwd": str(cwd)}
-    manager, client = start(**named, stderr=subprocess.DEVNULL)
+def kernel(launch, cwd):
+    named = {"kernel_name": CURRENT_ENV_KERNEL_NAME, "startup_timeout": 300, "cwd": str(cwd)}
+    with mock.patch(warm_kernels.LAUNCH, launch):
+        manager, client = start_new_kernel(**named, stderr=subprocess.DEVNULL)
     try:
         yield manager, client
     finally:
@@ -44,9 +45,9 @@ def kernel(start, cwd):
         assert not manager.is_alive()
 
 
-def seen(start, cwd):
+def seen(launch, cwd):
     said = []
-    with kernel(start, cwd) as (_, client):
+    with kernel(launch, cwd) as (_, client):
         client.execute_interactive(SEES, output_hook=lambda message: said.append(message))
     return json.loads("".join(message["content"].get("text", "") for message in said))
 
@@ -79,7 +80,9 @@ def test_a_cell_that_takes_too_long_is_interrupted(tmp_path):
 def test_a_kernel_ends_with_the_tests_that_started_it(root, tmp_path):
     code = f"""
 import os
+from tests.notebooks import warm_kernels
 from tests.notebooks.test_warm_kernels import WARM, kernel
+warm_kernels.IMPORTED = ()  # it takes seconds, and is not what is tried
 with kernel(WARM, {str(tmp_path)!r}) as (manager, _):
     print(manager.provisioner.pid, flush=True)
     os._exit(1)  # as if killed
