@@ -1,18 +1,19 @@
 """Run by the kernels of the tests when they start: what is trained is trained for a few steps only.
 
 Most tests of a notebook are about whether its cells run, not about what a model has learned in
-them. So ``Training`` ends after a few steps, and later so does a loop of the notebook's own that
-takes steps with an optimizer, because some look at their step 20. ``make test-machines`` and
-``make refresh`` train as the notebooks say.
+them. So ``Training`` ends after a few steps, and so does a loop of the notebook's own that takes
+steps with an optimizer; later in labs, and where it compares with a later step, such as 20, at
+which it looks. ``make test-machines`` and ``make refresh`` train as the notebooks say.
 """
 
 
-def _shorten_trainings(shell, most, most_of_loops):
+def _shorten_trainings(shell, most, looked_at):
     # All names stand in here: those of this file are the notebook's, which may take them.
     import ast
     import builtins
     import inspect
     import itertools
+    import os
     import sys
 
     def steps(node):
@@ -33,13 +34,13 @@ def _shorten_trainings(shell, most, most_of_loops):
         def visit_For(self, node):
             self.generic_visit(node)
             if any(map(steps, node.body)):
-                self.shorten(node)
+                self.shorten(node, node.body)
             return node
 
         def visit_ListComp(self, node):
             self.generic_visit(node)
             if steps(node.elt):
-                self.shorten(node.generators[0])
+                self.shorten(node.generators[0], [node.elt])
             return node
 
         def visit_Call(self, node):
@@ -49,15 +50,21 @@ def _shorten_trainings(shell, most, most_of_loops):
             call = ast.Call(ast.Name("__few_if_steps__", ast.Load()), [node], [])
             return ast.fix_missing_locations(ast.copy_location(call, node))
 
-        def shorten(self, loop):
-            call = ast.Call(ast.Name("__few_steps__", ast.Load()), [loop.iter], [])
+        def shorten(self, loop, body):
+            nodes = [node for part in body for node in ast.walk(part)]
+            asked = [n for node in nodes if isinstance(node, ast.Compare) for n in ast.walk(node)]
+            numbers = [n.value for n in asked if isinstance(n, ast.Constant)]
+            later = any(isinstance(n, int) and most < n <= looked_at for n in numbers)
+            later |= os.path.basename(os.getcwd()) == "labs"  # one draws means over twenty
+            number = ast.Constant(looked_at if later else most)
+            call = ast.Call(ast.Name("__few_steps__", ast.Load()), [loop.iter, number], [])
             loop.iter = ast.fix_missing_locations(ast.copy_location(call, loop.iter))
 
     def few_if_steps(value):
-        return itertools.islice(value, most_of_loops) if inspect.isgenerator(value) else value
+        return itertools.islice(value, looked_at) if inspect.isgenerator(value) else value
 
     builtins.__few_if_steps__ = few_if_steps
-    builtins.__few_steps__ = lambda iterable: itertools.islice(iterable, most_of_loops)
+    builtins.__few_steps__ = itertools.islice
 
     def after_a_cell(*_):
         """Change ``Training`` once a cell has imported it."""
