@@ -66,7 +66,7 @@ def refresh(path: Path, timeout: int = TIMEOUT, claims: Sequence[Block] = ()) ->
     notebook = nbformat.read(path, as_version=4)
     seconds = with_outputs(notebook, path.parent, timeout, claims)
     if is_one_sitting(path):
-        write_time(notebook, seconds * speed())
+        write_time(notebook, seconds * speed("thread_time"))  # most of it runs on one core
     text = nbformat.writes(notebook) + "\n"
     if text == path.read_text(encoding="utf-8"):
         return False

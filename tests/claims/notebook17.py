@@ -75,10 +75,11 @@ assert gradients(with_lora())[0] == 0 < gradients(with_lora())[1]
 # %% c058 trained
 assert starts[0.1][1] > starts[0][1] - 0.9 and starts[0.3][1] < starts[0][1] - 1.1
 assert starts[1][1] < 1 < starts[1][2] and starts[1][0] > 1.5
-assert starts[0.1][0] < 0.2 and starts[0.3][2] > starts[0.1][2]
+assert starts[0.1][0] < min(0.2, starts[0][2]) and starts[0.3][2] > starts[0.1][2]
+assert starts[0.3][2] < 0.8 * starts[0.3][0]
 
 # %% c084p trained
-assert lost < 0.4 * (bits_of_old_text(taught) - untouched)
+assert lost < 0.25 * (bits_of_old_text(taught) - untouched)
 assert lost < bits_of_old_text(slow) - untouched < 0.6 * (bits_of_old_text(taught) - untouched)
 assert -0.2 < worth_of(taught, asked["left out"])[2] - worth_of(slow, asked["left out"])[2] < 1.5
 assert gain > worth_of(taught, asked["left out"])[2] - 1
