@@ -19,7 +19,7 @@ from typing import Any
 import ipywidgets
 from IPython.utils.capture import CapturedIO, capture_output
 
-from helpers.display.figures import publish
+from helpers.display.figures import publish, unseen
 
 # With COURSE_STORE_FIRST_STATE=1, as in the refresh command, a widget also brings what it shows at
 # first, under this type: a list of MIME bundles, for the reader who sees the stored notebook.
@@ -233,7 +233,7 @@ def _ends(control: ipywidgets.Widget) -> list[Any]:
 def _drive(function: Callable[..., Any], controls: Mapping[str, ipywidgets.Widget]) -> None:
     for values in extreme_values(controls):
         try:
-            with quietly():
+            with quietly(), unseen():
                 function(**values)
         except Exception as error:
             setting = ", ".join(f"{name}={value!r}" for name, value in values.items())

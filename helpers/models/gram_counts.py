@@ -19,6 +19,7 @@ from torch import Tensor
 from helpers.token_ids import check_range
 
 Ints = NDArray[np.int64]
+REMEMBERED = 2**20  # bytes of texts whose grams have been looked up
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ class NGramCounts:
         self.tables = [GramTable(np.zeros(V + 1, np.int64), tokens_1, count, tokens_1, _ends([V]))]
         self._left: list[Ints] = []
 
+        self._found: dict[bytes, tuple[list[Ints], list[Ints], Ints]] = {}
+
         rows = stream  # rows[i]: the gram that ends at position i, in the last table made; -1: none
         for _ in range(1, n):
             here = np.flatnonzero(inside[1:] & (rows[:-1] >= 0)) + 1
@@ -105,16 +108,19 @@ class NGramCounts:
 
         Both are (T,) per k, -1 where never seen; a text shorter than the context has none.
         """
-        stream = self._stream(tokens)
-        inside = np.flatnonzero(stream != self.bos)
-        grams, contexts, previous = [], [], np.zeros(len(stream), np.int64)
-        for k in range(1, (n or self.n) + 1):
+        stream, n = self._stream(tokens), n or self.n
+        inside, text = np.flatnonzero(stream != self.bos), stream.tobytes()
+        # Many models of one counting are often compared on the same short texts.
+        grams, contexts, previous = self._found.get(text, ([], [], np.zeros_like(stream)))
+        for k in range(len(grams) + 1, n + 1):
             before = np.concatenate([[-1 if k > 1 else 0], previous[:-1]])
-            row = self.find(k, before, stream)
-            grams.append(row[inside])
+            previous = self.find(k, before, stream)
+            grams.append(previous[inside])
             contexts.append(before[inside])
-            previous = row
-        return grams, contexts
+        if sum(map(len, self._found)) + len(text) > REMEMBERED:
+            self._found.clear()
+        self._found[text] = grams, contexts, previous
+        return grams[:n], contexts[:n]
 
     @property
     def sizes(self) -> list[int]:

@@ -1,6 +1,4 @@
-"""Notebook 02 in JupyterLab, and the guessing game of notebook 00."""
-
-import re
+"""Notebook 02 in JupyterLab."""
 
 import pytest
 from playwright.sync_api import expect
@@ -32,17 +30,4 @@ def test_what_is_folded_a_task_and_what_moves(open_notebook):
     notebook.wait_until(lambda: picture.get_attribute("src") != first)
     notebook.move_slider(steps.locator(".widget-slider"), "ArrowLeft", times=2)
     notebook.wait_until(lambda: picture.get_attribute("src") == first)
-    notebook.shows_no_errors()
-
-
-def test_the_guessing_game(open_notebook):
-    notebook = open_notebook("00")
-    game = notebook.run_for("play(passages[:8])")
-    keys = game.locator(".guess-key")
-    expect(keys).to_have_count(27)
-    keys.get_by_text("z", exact=True).click()  # right or wrong, it is answered
-    expect(game).to_contain_text(re.compile("[✓✗]"))
-    with notebook.changes(game):
-        game.get_by_text("Let the model guess").click()
-    expect(game).to_contain_text("The model found")
     notebook.shows_no_errors()

@@ -3,10 +3,9 @@
 import pytest
 from playwright.sync_api import expect
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 
-@pytest.mark.nightly
 def test_the_gradient_is_stepped_back_through_time(open_notebook):
     notebook = open_notebook("05")
     notebook.slide("draw_backward,", times=2)
@@ -40,7 +39,6 @@ def test_a_puzzle_a_stack_and_a_network(open_notebook):
     notebook.shows_no_errors()
 
 
-@pytest.mark.nightly
 def test_a_gate_is_opened_and_an_lstm_stepped_through(open_notebook):
     notebook = open_notebook("07")
     notebook.slide("explore_gate,", times=3)

@@ -8,6 +8,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 from helpers.display import widgets
+from helpers.display.figures import show
 
 
 @pytest.fixture
@@ -124,6 +125,18 @@ def test_driving_names_the_setting_that_fails(published):
         widgets.explore(fails_at_six, n=widgets.slider(3, 1, 6), k=widgets.slider(1, 1, 2))
     assert not plt.get_fignums()
     assert not published
+
+
+@pytest.mark.usefixtures("_driven")
+def test_driving_draws_what_is_shown(published):
+    def shows_a_broken_formula(n):
+        figure = plt.figure()
+        figure.text(0, 0, "$x$" if n < 6 else r"$\frac$")
+        show(figure, "A formula.")
+
+    with pytest.raises(RuntimeError, match="fails at n=6: ValueError"):
+        widgets.explore(shows_a_broken_formula, n=widgets.slider(3, 1, 6))
+    assert not plt.get_fignums()
 
 
 @contextmanager

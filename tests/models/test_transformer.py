@@ -195,8 +195,11 @@ def test_it_refuses_what_it_cannot_read():
 # --- Learning
 
 
+NIGHTLY = [pytest.param(kind, marks=pytest.mark.nightly) for kind in ("sinusoidal", "alibi")]
+
+
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("kind", ["learned", "sinusoidal", "rotary", "alibi"])
+@pytest.mark.parametrize("kind", ["learned", "rotary", *NIGHTLY])
 def test_it_learns_what_lies_two_tokens_back(kind, seed):
     """A source in which the token before last decides: its exact entropy is the floor."""
     transitions = torch.full((V, V, V), 0.04)

@@ -103,37 +103,33 @@ def code_cells(path, published):
     return cells
 
 
-def test_the_environment_is_colabs(published, colab, tmp_path, monkeypatch):
-    source = (
-        "import json, sys\n"
-        "import IPython, ipykernel, ipywidgets, matplotlib, numpy, torch\n"
-        "modules = [IPython, ipykernel, ipywidgets, matplotlib, numpy]\n"
-        "print(json.dumps({m.__name__.lower(): m.__version__ for m in modules}))"
-    )
-    found = json.loads(
-        printed(run([nbformat.v4.new_code_cell(source)], tmp_path, colab, monkeypatch))
-    )
-    requirements = Path(__file__).with_name("colab-requirements.txt").read_text().splitlines()
-    pinned = dict(line.split("==") for line in requirements if "==" in line)
-    assert found == {name: pinned[name] for name in found}
-    assert len(found) == 5
+VERSIONS = (
+    "import json, sys\n"
+    "import IPython, ipykernel, ipywidgets, matplotlib, numpy, torch\n"
+    "modules = [IPython, ipykernel, ipywidgets, matplotlib, numpy]\n"
+    "print(json.dumps({m.__name__.lower(): m.__version__ for m in modules}))"
+)
 
 
 def test_the_first_cells_of_every_notebook(published, colab, tmp_path, monkeypatch):
     # The set-up cell is the same in all (a rule of theirs), so one kernel serves for all imports.
     setup = code_cells(NOTEBOOKS[0], published)[0]
-    where = nbformat.v4.new_code_cell(
-        "import os\n\nimport helpers\n\nprint(os.getcwd())\nprint(helpers.__file__)"
+    where = (
+        "import os\n\nimport helpers\n\nprint(os.getcwd())\nprint(helpers.__file__)\n" + VERSIONS
     )
     imports = [code_cells(path, published)[1].source for path in NOTEBOOKS]
     assert all("import" in source for source in imports)
-    cells = [nbformat.v4.new_code_cell(source) for source in imports]
-    notebook = run([setup, *cells, where], tmp_path, colab, monkeypatch)
+    cells = [nbformat.v4.new_code_cell(source) for source in (*imports, where)]
+    notebook = run([setup, *cells], tmp_path, colab, monkeypatch)
     clone = tmp_path / "course"
-    assert printed(notebook).splitlines() == [
-        str(clone / "notebooks"),
-        str(clone / "helpers" / "__init__.py"),
-    ]
+    *places, versions = printed(notebook).splitlines()
+    assert places == [str(clone / "notebooks"), str(clone / "helpers" / "__init__.py")]
+    # And the environment is Colab's.
+    requirements = Path(__file__).with_name("colab-requirements.txt").read_text().splitlines()
+    pinned = dict(line.split("==") for line in requirements if "==" in line)
+    found = json.loads(versions)
+    assert found == {name: pinned[name] for name in found}
+    assert len(found) == 5
 
 
 def answer(cells):
