@@ -19,7 +19,7 @@ from torch import Tensor
 from helpers.token_ids import check_range
 
 Ints = NDArray[np.int64]
-REMEMBERED = 2**20  # bytes of texts whose grams have been looked up
+REMEMBERED = 2**20  # bytes, in all, of the texts whose rows are kept
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,8 @@ class NGramCounts:
             contexts.append(before[inside])
         if sum(map(len, self._found)) + len(text) > REMEMBERED:
             self._found.clear()
-        self._found[text] = grams, contexts, previous
+        if len(text) <= REMEMBERED:
+            self._found[text] = grams, contexts, previous
         return grams[:n], contexts[:n]
 
     @property

@@ -16,6 +16,7 @@ from helpers.contracts import next_log_probs
 from helpers.data.sources import lagged_source
 from helpers.data.tokenizers import WordTokenizer
 from helpers.inference.evaluation import score
+from helpers.models import gram_counts
 from helpers.models.gram_counts import NGramCounts
 from helpers.models.ngram import (
     AddK,
@@ -135,6 +136,22 @@ def test_tuned_weights_are_better_than_any_neighbour():
         weights[k] = min(max(weights[k] + change, 0), 0.999)
         other = JelinekMercer(3, weights).fit(tokens, V)
         assert float(other.log_probs(held_out).sum()) < best
+
+
+def test_rows_of_a_text_looked_up_before_are_those_of_a_first_look(monkeypatch):
+    monkeypatch.setattr(gram_counts, "REMEMBERED", 300)
+    draw = torch.Generator().manual_seed(0)
+    tokens = torch.randint(4, (60,), generator=draw)
+    counts = NGramCounts(tokens, 4, 4)
+    texts = [
+        torch.randint(4, (size,), generator=draw) for size in (12, 20, 60)
+    ]  # the last: too long
+    for n in (2, 4, 3, 1):
+        for text in texts:
+            fresh = NGramCounts(tokens, 4, 4).rows(text, n)
+            for found, wanted in zip(counts.rows(text, n), fresh, strict=True):
+                assert [row.tolist() for row in found] == [row.tolist() for row in wanted]
+    assert all(len(text) <= 300 for text in counts._found)
 
 
 def test_longer_counts_serve_shorter_models():
