@@ -15,6 +15,9 @@ WORKERS := -n 3 --dist loadfile --no-loadscope-reorder
 QUICK := "not slow and not browser and not colab and not marking and not nightly and not pretrained"
 ROOT_USER := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 
+# Some machines say that no byte code is kept; the tests would compile the package 200 times.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help lab test check fresh mark slides figures site release test-marking test-machines test-versions test-pretrained pretrained nightly new refresh address zip format clean
 

@@ -3,15 +3,18 @@
 Most tests of a notebook are about whether its cells run, not about what a model has learned in
 them. So ``Training`` ends after a few steps, and so does a loop of the notebook's own that takes
 steps with an optimizer; later in labs, and where it compares with a later step, such as 20, at
-which it looks. ``make test-machines`` and ``make refresh`` train as the notebooks say.
+which it looks. Nobody looks at the pictures: they are made small, and drawn once, with no search
+for their edges. ``make test-machines`` and ``make refresh`` do as the notebooks say.
 """
 
 
 def _shorten_trainings(shell, most, looked_at):
     # All names stand in here: those of this file are the notebook's, which may take them.
     import ast
+    import base64
     import builtins
     import inspect
+    import io
     import itertools
     import os
     import sys
@@ -66,8 +69,17 @@ def _shorten_trainings(shell, most, looked_at):
     builtins.__few_if_steps__ = few_if_steps
     builtins.__few_steps__ = itertools.islice
 
+    def small_picture(figure):
+        drawn = io.BytesIO()
+        figure.set_dpi(30)
+        sys.modules["matplotlib.backends.backend_agg"].FigureCanvasAgg(figure).print_png(drawn)
+        png = base64.b64encode(drawn.getvalue()).decode("ascii")
+        return {"image/png": png, "text/plain": "[figure]"}
+
     def after_a_cell(*_):
-        """Change ``Training`` once a cell has imported it."""
+        """Change ``figure_output`` and ``Training`` once a cell has imported them."""
+        if module := sys.modules.get("helpers.display.figures"):
+            module.figure_output = small_picture
         module = sys.modules.get("helpers.learning.training")
         if module is None or hasattr(module.Training, "as_written"):
             return
