@@ -15,7 +15,7 @@ WORKERS := -n 3 --dist loadfile --no-loadscope-reorder
 QUICK := "not slow and not browser and not colab and not marking and not nightly and not pretrained"
 ROOT_USER := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 
-# Some machines say that no byte code is kept; the tests would compile the package 200 times.
+# Some machines say that no byte code is kept: each process of the tests would compile the package.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
