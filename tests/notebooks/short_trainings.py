@@ -70,15 +70,18 @@ def _shorten_trainings(shell, most, looked_at):
     builtins.__few_steps__ = itertools.islice
 
     def small_picture(figure):
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
         drawn = io.BytesIO()
         figure.set_dpi(30)
-        sys.modules["matplotlib.backends.backend_agg"].FigureCanvasAgg(figure).print_png(drawn)
+        FigureCanvasAgg(figure).print_png(drawn)
         png = base64.b64encode(drawn.getvalue()).decode("ascii")
         return {"image/png": png, "text/plain": "[figure]"}
 
     def after_a_cell(*_):
         """Change ``figure_output`` and ``Training`` once a cell has imported them."""
-        if module := sys.modules.get("helpers.display.figures"):
+        module = sys.modules.get("helpers.display.figures")
+        if module is not None and module.figure_output.__module__ == module.__name__:
             module.figure_output = small_picture
         module = sys.modules.get("helpers.learning.training")
         if module is None or hasattr(module.Training, "as_written"):
