@@ -48,10 +48,15 @@ def _shorten_trainings(shell, most, looked_at):
 
         def visit_Call(self, node):
             self.generic_visit(node)
-            if getattr(node.func, "id", "") != "train":  # of notebook 13: a generator
-                return node
-            call = ast.Call(ast.Name("__few_if_steps__", ast.Load()), [node], [])
-            return ast.fix_missing_locations(ast.copy_location(call, node))
+            name = getattr(node.func, "id", "")
+            if name == "right_choices" and "judge" in ast.unparse(node):  # what 13 has trained
+                few = ast.Slice(upper=ast.Constant(looked_at))
+                node.args[0] = ast.Subscript(node.args[0], few, ast.Load())
+            if name == "train":  # of notebook 13: a generator
+                node = ast.copy_location(
+                    ast.Call(ast.Name("__few_if_steps__", ast.Load()), [node], []), node
+                )
+            return ast.fix_missing_locations(node)
 
         def shorten(self, loop, body):
             nodes = [node for part in body for node in ast.walk(part)]
