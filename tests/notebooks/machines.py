@@ -1,6 +1,6 @@
 """All notebooks, with whole trainings and all claims, under the arithmetic of several machines.
 
-    python -m tests.notebooks.machines [--settings avx2 plain] [02 13 ...]
+    python -m tests.notebooks.machines [02 13 ...] [--settings avx2 plain]
 
 PyTorch chooses its kernels by the processor and splits sums by the number of threads, so a trained
 network is another one elsewhere. What is claimed of it must hold there too: this lists what falls,
