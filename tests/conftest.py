@@ -9,6 +9,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from jupyter_client.connect import LocalPortCache
 from jupyter_client.provisioning import local_provisioner
 
 # Before torch is imported, by what follows. With two tests at once on two cores, the threads of one
@@ -19,7 +20,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 from helpers.course import own_work
 from helpers.device import SPEED, time_for
 from tests.notebooks.claims_run import WHOLE, watch_claims
-from tests.notebooks.warm_kernels import launch
+from tests.notebooks.warm_kernels import free_port, launch
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -66,6 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """A cell of a notebook may take as long as this machine needs for five minutes' work."""
     if getattr(config.option, "nbval_cell_timeout", 0) == 2000:  # as nbval has it, if nobody says
         config.option.nbval_cell_timeout = time_for(300)
+    LocalPortCache.find_available_port = free_port
     if sys.platform == "linux" and os.environ.get(WHOLE) != "1":  # whole runs are timed
         local_provisioner.launch_kernel = launch
 

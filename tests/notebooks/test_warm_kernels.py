@@ -2,13 +2,15 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from unittest import mock
 
 import pytest
+from jupyter_client.connect import LocalPortCache
 from jupyter_client.launcher import launch_kernel
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, start_new_kernel
 
@@ -64,6 +66,31 @@ def test_a_notebook_sees_no_difference(tmp_path, monkeypatch):
     assert warm["mark"] == "second"
     assert warm["cwd"] == str(tmp_path.parent)
     assert not set(drawn) & set(others)
+
+
+def test_a_kernel_listens_where_the_system_sends_nobody(tmp_path):
+    handed_out = []
+    with ExitStack() as stack:
+        for _ in range(50):
+            asks = stack.enter_context(socket.socket())
+            asks.bind(("127.0.0.1", 0))
+            handed_out.append(asks.getsockname()[1])
+        manager, _ = stack.enter_context(kernel(WARM, tmp_path))
+        ports = set(manager.ports)
+    assert len(ports) == 5
+    assert max(ports) < min(handed_out)
+
+
+def test_a_port_that_is_taken_is_not_offered(monkeypatch):
+    cache = LocalPortCache()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", warm_kernels.free_port(cache, "127.0.0.1")))
+        busy = taken.getsockname()[1]
+        offers = iter([busy, busy + 1, busy + 1, 11_999])
+        chosen = mock.Mock(randrange=lambda *_: next(offers))
+        monkeypatch.setattr(warm_kernels.random, "SystemRandom", lambda: chosen)
+        assert warm_kernels.free_port(cache, "127.0.0.1") == busy + 1
+        assert warm_kernels.free_port(cache, "127.0.0.1") == 11_999
 
 
 def test_a_cell_that_takes_too_long_is_interrupted(tmp_path):

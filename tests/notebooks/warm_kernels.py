@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import random
+import socket
 import subprocess
 import sys
 import threading
@@ -25,6 +27,25 @@ LAUNCH = "jupyter_client.provisioning.local_provisioner.launch_kernel"
 IMPORTED = ("torch", "torch._dynamo", "matplotlib.pyplot", "ipykernel.kernelapp")
 BACKEND = "module://matplotlib_inline.backend_inline"
 SECONDS = 300  # until a fork has begun: the first one waits for the imports
+
+
+def free_port(cache: Any, ip: str) -> int:
+    """Stands in for jupyter_client's ``LocalPortCache.find_available_port``: a port to listen at.
+
+    The library takes one that the system hands out, and the kernel listens seconds later. By then
+    the system may have handed it to a browser's connection; the kernel ends, and is waited for in
+    vain. This one is below those that Linux, macOS and Windows hand out.
+    """
+    while True:
+        port = random.SystemRandom().randrange(12_000, 32_000)
+        with socket.socket() as tried:
+            try:
+                tried.bind((ip, port))
+            except OSError:
+                continue
+        if port not in cache.currently_used_ports:
+            cache.currently_used_ports.add(port)
+            return port
 
 
 def launch(command: list[str], **named: Any) -> Any:
