@@ -15,7 +15,7 @@ WORKERS := -n 3 --dist loadfile --no-loadscope-reorder
 QUICK := "not slow and not browser and not colab and not marking and not nightly and not pretrained"
 ROOT_USER := $(shell [ "$$(id -u)" = 0 ] && echo --allow-root)
 
-# Some machines say that no byte code is kept: each process of the tests would compile the package.
+# Where this variable is set, each of the many processes of the tests compiles the package again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help

@@ -143,9 +143,8 @@ def test_rows_of_a_text_looked_up_before_are_those_of_a_first_look(monkeypatch):
     draw = torch.Generator().manual_seed(0)
     tokens = torch.randint(4, (60,), generator=draw)
     counts = NGramCounts(tokens, 4, 4)
-    texts = [
-        torch.randint(4, (size,), generator=draw) for size in (12, 20, 60)
-    ]  # the last: too long
+    # The last is too long to be kept.
+    texts = [torch.randint(4, (size,), generator=draw) for size in (12, 20, 60)]
     for n in (2, 4, 3, 1):
         for text in texts:
             fresh = NGramCounts(tokens, 4, 4).rows(text, n)

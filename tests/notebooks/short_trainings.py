@@ -53,9 +53,7 @@ def _shorten_trainings(shell, most, looked_at):
                 few = ast.Slice(upper=ast.Constant(looked_at))
                 node.args[0] = ast.Subscript(node.args[0], few, ast.Load())
             if name == "train":  # of notebook 13: a generator
-                node = ast.copy_location(
-                    ast.Call(ast.Name("__few_if_steps__", ast.Load()), [node], []), node
-                )
+                node = ast.Call(ast.Name("__few_if_steps__", ast.Load()), [node], [])
             return ast.fix_missing_locations(node)
 
         def shorten(self, loop, body):

@@ -33,8 +33,9 @@ def free_port(cache: Any, ip: str) -> int:
     """Stands in for jupyter_client's ``LocalPortCache.find_available_port``: a port to listen at.
 
     The library takes one that the system hands out, and the kernel listens seconds later. By then
-    the system may have handed it to a browser's connection; the kernel ends, and is waited for in
-    vain. This one is below those that Linux, macOS and Windows hand out.
+    the system may have handed it to a browser's connection, and the kernel ends; or, where it is
+    the port for outputs, is waited for in vain. This one is below those that Linux, macOS and
+    Windows hand out, as they are set up.
     """
     while True:
         port = random.SystemRandom().randrange(12_000, 32_000)
