@@ -14,6 +14,9 @@ assert plain[2] > 1 and plain[0] < 5.6 and not lost[0] < plain[0] + 1
 without = lengths["SGD, rate 4, no clipping"]
 assert any(length > 1e5 for length in without) and (without[-1] == 0 or math.isnan(without[-1]))
 
+_alone = side_by_side(constant_run, [tiny_model()], [recipes["AdamW, all lines"]])
+assert _alone == [runs["AdamW, all lines"]]
+
 # %% c322 trained
 for c, f in zip(branches["constant"], branches["falling"]):
     assert c[:2] == f[:2] and c[-1][0] == f[-1][0] == STEPS
